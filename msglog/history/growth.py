@@ -1,0 +1,157 @@
+"""Revisions that come from outside, added to a graph: each one checked against what it claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
+
+from msglog.errors import DuplicateEntryError, InvalidHistoryError
+from msglog.history.graph import Extent, Revision
+from msglog.history.operations import apply_patch, narrowed
+from msglog.history.sequence import EditableList, IdSequence
+from msglog.message import Entry
+
+
+def pool_of(entries: Iterable[Entry]) -> dict[str, Entry]:
+    """Entries by id; `DuplicateEntryError` where two of one id differ."""
+    pool: dict[str, Entry] = {}
+    for entry in entries:
+        check_same(pool.setdefault(entry.id, entry), entry)
+    return pool
+
+
+def check_same(known: Entry, entry: Entry) -> None:
+    """`DuplicateEntryError` unless two entries of one id hold the same JSON, to the type and key order."""
+    if known is not entry and repr(known.to_json()) != repr(entry.to_json()):
+        raise DuplicateEntryError(entry.id, "it is known with other content")
+
+
+def grown(extent: Extent, revisions: Iterable[Revision], pool: Mapping[str, Entry], *, whole: bool) -> Extent:
+    """`extent` with `revisions` added, in any order, each after those that it builds on.
+
+    Entries come from `pool` with the first revision that names them, or a summary over them. With `whole`,
+    the entries of the pool that no revision names come with the first root. Raises `InvalidHistoryError`
+    for a revision that contradicts its parent, its operation or its size, or that lacks one of them.
+    """
+    for entry_id, entry in pool.items():
+        known = extent.find_entry(entry_id)
+        if known is not None:
+            check_same(known, entry)
+    pending: dict[str, Revision] = {}
+    for revision in revisions:
+        if extent.find_revision(revision.id) is None and pending.setdefault(revision.id, revision) is not revision:
+            raise InvalidHistoryError(f"revision {revision.id!r} is given twice")
+    ordered = _in_order(extent, pending)
+    introduced: set[str] = set()
+    brought_in = {r.id: _brought_in(r, extent, pool, introduced) for r in ordered}
+    strays = [entry for entry_id, entry in pool.items() if entry_id not in introduced] if whole else []
+    for revision in ordered:
+        entries = brought_in[revision.id]
+        if revision.parent is None:
+            entries, strays = [*entries, *strays], []
+        extent = _added(extent, revision, entries)
+    return extent
+
+
+def _in_order(extent: Extent, pending: Mapping[str, Revision]) -> list[Revision]:
+    sorter: TopologicalSorter[str] = TopologicalSorter()
+    for revision in pending.values():
+        needed = [] if revision.parent is None else [revision.parent]
+        if revision.operation is not None and revision.operation.revision is not None:
+            needed.append(revision.operation.revision)
+        for revision_id in needed:
+            if revision_id not in pending and extent.find_revision(revision_id) is None:
+                raise InvalidHistoryError(f"revision {revision.id!r} builds on {revision_id!r}, which is not there")
+        sorter.add(revision.id, *(r for r in needed if r in pending))
+    try:
+        return [pending[revision_id] for revision_id in sorter.static_order()]
+    except CycleError as error:
+        raise InvalidHistoryError(f"revision {error.args[1][0]!r} builds on itself") from None
+
+
+def _brought_in(revision: Revision, extent: Extent, pool: Mapping[str, Entry], introduced: set[str]) -> list[Entry]:
+    """The entries that come in with a revision: those it names, and their sources, unless they came before."""
+    wanted = [*(revision.operation.brought_in() if revision.operation else ()), *(revision.entry_ids or ())]
+    entries: list[Entry] = []
+    for entry_id in wanted:  # grows while it is walked, by the sources of what it finds
+        entry = pool.get(entry_id)
+        if entry is not None and entry_id not in introduced and extent.find_entry(entry_id) is None:
+            introduced.add(entry_id)
+            entries.append(entry)
+            wanted.extend(entry.sources)
+    return entries
+
+
+def _added(extent: Extent, revision: Revision, entries: Sequence[Entry]) -> Extent:
+    fresh = {entry.id for entry in entries}
+    operation, stated = revision.operation, revision.entry_ids
+    if operation is not None and operation.type == "append":
+        ids = operation.entry_ids or ()
+        before = _sequence(extent, revision.parent)
+        if stated is not None and (*before.ids(), *ids) != stated:
+            raise InvalidHistoryError(f"revision {revision.id!r} lists other entries than its operation gives")
+        for entry_id in ids:
+            known = entry_id in fresh or extent.find_entry(entry_id) is not None
+            if not known or (entry_id not in fresh and entry_id in before):
+                reason = "is there already" if known else "is not there"
+                raise InvalidHistoryError(f"revision {revision.id!r} appends entry {entry_id!r}, which {reason}")
+        if len(set(ids)) < len(ids):
+            raise InvalidHistoryError(f"revision {revision.id!r} appends an entry twice")
+        revision = _sized(revision, before.size + len(ids), None)
+        return extent.appended(entries, revision, before, ids)[0]
+    sequence = _result(extent, revision, fresh)
+    if stated is not None and sequence is not None and tuple(sequence.ids()) != stated:
+        if operation is None or operation.type != "edit":
+            raise InvalidHistoryError(f"revision {revision.id!r} lists other entries than its operation gives")
+        sequence = None
+    if sequence is None:
+        sequence = IdSequence.of(stated or ())
+    else:
+        stated = None
+    ids = tuple(sequence.ids())
+    if operation is None or operation.type != "fork":
+        if len(set(ids)) < len(ids):
+            raise InvalidHistoryError(f"revision {revision.id!r} shows an entry twice")
+        for entry_id in ids:
+            if entry_id not in fresh and extent.find_entry(entry_id) is None:
+                raise InvalidHistoryError(f"revision {revision.id!r} shows entry {entry_id!r}, which is not there")
+    return extent.added(entries, _sized(revision, sequence.size, stated or None), sequence)
+
+
+def _sized(revision: Revision, size: int, stated: tuple[str, ...] | None) -> Revision:
+    if revision.size not in (-1, size):
+        raise InvalidHistoryError(f"revision {revision.id!r} says that it shows {revision.size} entries, not {size}")
+    return replace(revision, size=size, entry_ids=stated)
+
+
+def _sequence(extent: Extent, revision_id: str | None) -> IdSequence:
+    sequence = None if revision_id is None else extent.sequence(revision_id)
+    return IdSequence.of(()) if sequence is None else sequence
+
+
+def _result(extent: Extent, revision: Revision, fresh: set[str]) -> IdSequence | None:
+    """What the operation makes of the parent's sequence; None where only the stated sequence tells."""
+    operation = revision.operation
+    if operation is None:
+        return None if revision.entry_ids else IdSequence.of(())
+    if operation.type == "view":
+        if operation.revision is not None:
+            return _sequence(extent, operation.revision)
+        return IdSequence.of(operation.entry_ids or ())
+    before = _sequence(extent, revision.parent)
+    if operation.type == "fork":
+        return before
+    draft = EditableList(before.ids())
+    try:
+        for patch in operation.patches:
+            kept, absent = narrowed(patch, set(draft.ids).__contains__)
+            if absent and before.missing:
+                raise InvalidHistoryError(f"revision {revision.id!r} edits entries that were not loaded")
+            if (absent or kept is None) and revision.entry_ids is None:
+                raise InvalidHistoryError(f"revision {revision.id!r} edits {absent[0]!r}, which its parent lacks")
+            if kept is not None:
+                apply_patch(draft, kept, str)
+    except KeyError:  # a patch of the original's that does not name what it brought in
+        return None
+    return before.changed_to(draft.ids)

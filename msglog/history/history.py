@@ -1,0 +1,484 @@
+"""`MessageHistory`: an immutable value over a shared graph."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Self, TypeAlias
+
+from msglog.budget import estimate_tokens
+from msglog.codec import EMPTY, FrozenDict, FrozenList, freeze_object
+from msglog.errors import (
+    InvalidHistoryError,
+    NotLoadedError,
+    PatchError,
+    UnknownEntryError,
+    UnknownRevisionError,
+)
+from msglog.history.graph import Extent, Graph, Revision
+from msglog.history.growth import check_same, grown, pool_of
+from msglog.history.operations import FORK, Operation, apply_patch, narrowed
+from msglog.history.pairs import broken_pairs, exchanges, widened
+from msglog.history.patches import InsertAfter, Move, Patch, PatchInput, Remove, Summary, as_patches
+from msglog.history.sequence import EditableList, IdSequence
+from msglog.history.snapshot import HistoryDelta, Snapshot, as_delta, as_snapshot
+from msglog.ids import new_id
+from msglog.message import Entry, EntryInput, IdMaker, Message, as_entry, make_entry
+
+View: TypeAlias = "str | Iterable[str]"
+"""A revision id, or entry ids in order."""
+
+Clock: TypeAlias = Callable[[], int]
+
+
+def now_ms() -> int:
+    """Milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+class MessageHistory:
+    """An immutable, revisioned sequence of messages. Every operation returns a new value.
+
+    Older values keep working and share their structure with newer ones. A history that was loaded from a
+    log may lack what lies behind its head; asked for that, it raises `NotLoadedError`.
+
+    `ids` and `clock` (milliseconds since 1970) replace the sources of ids and times.
+    """
+
+    __slots__ = ("_clock", "_extent", "_head", "_ids", "_partial", "_sequence")
+
+    def __init__(self, *, ids: IdMaker = new_id, clock: Clock = now_ms) -> None:
+        root = Revision(ids(), None, None, 0, clock())
+        sequence = IdSequence.of([])
+        self._set(Extent(Graph()).added((), root, sequence), root, sequence, ids, clock, partial=False)
+
+    def _set(
+        self, extent: Extent, head: Revision, sequence: IdSequence, ids: IdMaker, clock: Clock, *, partial: bool
+    ) -> None:
+        self._extent = extent
+        self._head = head
+        self._sequence = sequence
+        self._ids = ids
+        self._clock = clock
+        self._partial = partial
+
+    def _at(self, extent: Extent, head: Revision, sequence: IdSequence) -> MessageHistory:
+        made = MessageHistory.__new__(MessageHistory)
+        made._set(extent, head, sequence, self._ids, self._clock, partial=self._partial)
+        return made
+
+    @classmethod
+    def loaded(cls, head: Revision, ids: Sequence[str], entries: Iterable[Entry], *, missing: int = 0) -> Self:
+        """A history of which only the head is at hand: its view `ids`, of which the first `missing` are left out."""
+        made = cls.__new__(cls)
+        sequence = IdSequence.of(ids, missing)
+        extent = Extent(Graph()).added(list(entries), head, sequence)
+        made._set(extent, head, sequence, new_id, now_ms, partial=head.parent is not None or missing > 0)
+        return made
+
+    # What it is
+
+    @property
+    def revision_id(self) -> str:
+        """The id of the head revision."""
+        return self._head.id
+
+    @property
+    def head(self) -> Revision:
+        """The head revision."""
+        return self._head
+
+    @property
+    def size(self) -> int:
+        """How many entries are active."""
+        return self._sequence.size
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the graph behind the head was not loaded, or not all of it."""
+        return self._partial
+
+    def __len__(self) -> int:
+        return self._sequence.size
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.refs())
+
+    def __contains__(self, entry_id: object) -> bool:
+        if entry_id in self._sequence:
+            return True
+        if self._sequence.missing:
+            raise self._window_error()
+        return False
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, MessageHistory):
+            return NotImplemented
+        if self._head != other._head or self._partial != other._partial:
+            return False
+        if self._extent == other._extent:
+            return True
+        return _by_id(self._extent.all_revisions()) == _by_id(other._extent.all_revisions()) and _by_id(
+            self._extent.all_entries()
+        ) == _by_id(other._extent.all_entries())
+
+    def __hash__(self) -> int:
+        return hash(self._head.id)
+
+    def __repr__(self) -> str:
+        return f"<MessageHistory {self._head.id} of {self.size} entries{', partial' if self._partial else ''}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (MessageHistory.from_snapshot, (self.to_snapshot(),))
+
+    def __copy__(self) -> MessageHistory:
+        return self
+
+    def __deepcopy__(self, memo: object) -> MessageHistory:
+        return self
+
+    # Reading
+
+    def refs(self, view: View | None = None, *, last: int | None = None) -> list[Entry]:
+        """The entries of the view, of a revision, or of the given ids; with `last`, only so many at the end.
+
+        Raises `UnknownRevisionError`, `UnknownEntryError`, or `NotLoadedError`.
+        """
+        if view is None:
+            ids = self._held(self._sequence, last)
+        elif isinstance(view, str):
+            ids = self._held(self._sequence_of(self.revision(view)), last)
+        else:
+            ids = list(view) if last is None else list(view)[-last:] if last else []
+        find = self._extent.find_entry
+        entries = [find(i) for i in ids]
+        if None in entries:
+            raise self._unknown_entry(ids[entries.index(None)])
+        return entries  # type: ignore[return-value]
+
+    def render(self, view: View | None = None, *, last: int | None = None) -> list[Message]:
+        """The messages of the view, of a revision, or of the given ids: what a model is shown."""
+        return [entry.message for entry in self.refs(view, last=last)]
+
+    def entry(self, entry_id: str) -> Entry:
+        """The entry of this id, active or not."""
+        entry = self._extent.find_entry(entry_id)
+        if entry is None:
+            raise self._unknown_entry(entry_id)
+        return entry
+
+    def restore(self, entry_ids: Iterable[str] | None = None) -> list[Message]:
+        """The original turns: summaries expanded through their sources, recursively, each original once.
+
+        Summaries that lead nowhere, in a cycle or to unknown entries only, are left out.
+        """
+        ids = self._held(self._sequence, None) if entry_ids is None else list(entry_ids)
+        messages: list[Message] = []
+        seen: set[str] = set()
+        waiting = ids[::-1]
+        while waiting:
+            entry_id = waiting.pop()
+            if entry_id in seen:
+                continue
+            seen.add(entry_id)
+            entry = self._extent.find_entry(entry_id)
+            if entry is None:
+                if self._partial:
+                    raise NotLoadedError(f"entry {entry_id!r}")
+            elif entry.kind == "summary" and entry.sources:
+                waiting.extend(reversed(entry.sources))
+            else:
+                messages.append(entry.message)
+        return messages
+
+    def estimate_tokens(self) -> int:
+        """A local estimate of the view's tokens: a quarter of its characters."""
+        return estimate_tokens(self.render())
+
+    def stable_prefix(self, other: MessageHistory) -> int:
+        """How many leading messages two views share: what a provider's prompt cache still covers."""
+        mine, theirs = self._held(self._sequence, None), other._held(other._sequence, None)
+        shared = 0
+        for a, b in zip(mine, theirs, strict=False):
+            if a != b and self.entry(a).message != other.entry(b).message:
+                break
+            if a == b and self._extent.graph is not other._extent.graph and self.entry(a) != other.entry(b):
+                break
+            shared += 1
+        return shared
+
+    def revision(self, revision_id: str) -> Revision:
+        """The revision of this id, anywhere in the graph."""
+        revision = self._extent.find_revision(revision_id)
+        if revision is not None:
+            return revision
+        if self._partial:
+            raise NotLoadedError(f"revision {revision_id!r}")
+        raise UnknownRevisionError(revision_id)
+
+    def revisions(self) -> list[Revision]:
+        """Every revision of the graph, parents before children."""
+        self._need_all("the graph behind the head")
+        return list(self._extent.all_revisions())
+
+    def lineage(self) -> Iterator[Revision]:
+        """The revisions from the head to the root; `NotLoadedError` where the next one is not at hand."""
+        revision = self._head
+        yield revision
+        while revision.parent is not None:
+            revision = self.revision(revision.parent)
+            yield revision
+
+    # Changing
+
+    def append(self, *inputs: EntryInput, meta: Mapping[str, Any] | None = None) -> MessageHistory:
+        """The history with messages or entries at its end, as one revision.
+
+        An entry that is active already, with equal content, is not appended again.
+        """
+        entries: list[Entry] = []
+        ids: list[str] = []
+        fresh: dict[str, Entry] = {}
+        for value in inputs:
+            entry = as_entry(value, new=self._ids)
+            generated = not isinstance(value, Entry) and not (isinstance(value, Mapping) and value.get("id"))
+            if not generated:
+                known = fresh.get(entry.id) or self._extent.find_entry(entry.id)
+                if known is not None:
+                    check_same(known, entry)
+                    if entry.id not in ids and entry.id not in self:
+                        ids.append(entry.id)
+                    continue
+            fresh[entry.id] = entry
+            entries.append(entry)
+            ids.append(entry.id)
+        if not ids:
+            return self
+        revision = self._next(Operation("append", tuple(ids)), self.size + len(ids), meta)
+        extent, sequence = self._extent.appended(entries, revision, self._sequence, ids)
+        return self._at(extent, revision, sequence)
+
+    def edit(
+        self,
+        patches: PatchInput | Iterable[PatchInput],
+        *,
+        strict: bool = False,
+        keep_pairs: bool = False,
+        meta: Mapping[str, Any] | None = None,
+    ) -> MessageHistory:
+        """The history with patches applied in order, all of them as one revision.
+
+        A patch whose target is not active is skipped; with `strict`, `PatchError`. With `keep_pairs` a
+        patch that touches a tool call or its result is widened to the whole exchange, or `PatchError`
+        where that cannot be. Edits that change nothing return this history.
+        """
+        draft = EditableList(self._sequence.ids())
+        fresh: dict[str, Entry] = {}
+        recorded: list[FrozenDict] = []
+        for index, given in enumerate(as_patches(patches, self._ids)):
+            for patch in self._kept_together(given, draft, fresh) if keep_pairs else (given,):
+                wanted, entries = self._recorded(patch, fresh, index)
+                narrow, absent = narrowed(wanted, set(draft.ids).__contains__)
+                if absent and self._sequence.missing:
+                    raise self._window_error()
+                if absent and strict:
+                    raise PatchError(patch.op, index, absent, "no such active entry")
+                if narrow is None:
+                    continue
+                apply_patch(draft, narrow, str)
+                twice = [entry.id for entry in entries if draft.ids.count(entry.id) > 1]
+                if twice:
+                    raise PatchError(patch.op, index, twice, "a view holds an entry once, and it is active already")
+                fresh.update((e.id, e) for e in entries if self._extent.find_entry(e.id) is None)
+                recorded.append(narrow)
+        if not recorded:
+            return self
+        if keep_pairs:
+            self._check_pairs(draft.ids, fresh, len(recorded) - 1)
+        sequence = self._sequence.changed_to(draft.ids)
+        revision = self._next(Operation("edit", patches=tuple(recorded)), sequence.size, meta)
+        return self._at(self._extent.added(list(fresh.values()), revision, sequence), revision, sequence)
+
+    def fork(self, *, meta: Mapping[str, Any] | None = None) -> MessageHistory:
+        """A history on a new revision with the same view: a place to branch off from."""
+        revision = self._next(FORK, self.size, meta)
+        return self._at(self._extent.added((), revision, self._sequence), revision, self._sequence)
+
+    def with_view(self, view: View, *, meta: Mapping[str, Any] | None = None) -> MessageHistory:
+        """The history with its head at a revision of the graph, or on a new revision that shows the given entries.
+
+        Raises `UnknownRevisionError`, `UnknownEntryError`, and `ValueError` for an entry given twice.
+        """
+        if isinstance(view, str):
+            revision = self.revision(view)
+            return self._at(self._extent, revision, self._sequence_of(revision))
+        ids = list(view)
+        if len(set(ids)) < len(ids):
+            raise InvalidHistoryError("a view holds an entry once; an id was given twice")
+        for entry_id in ids:
+            self.entry(entry_id)
+        sequence = IdSequence.of(ids)
+        revision = self._next(Operation("view", tuple(ids)), len(ids), meta)
+        return self._at(self._extent.added((), revision, sequence), revision, sequence)
+
+    # Moving
+
+    def to_snapshot(self) -> Snapshot:
+        """The whole graph. Its JSON is linear in the entries and operations."""
+        self._need_all("the graph behind the head")
+        entries = tuple(self._extent.all_entries())
+        return Snapshot(entries=entries, revisions=tuple(self._extent.all_revisions()), head=self._head.id)
+
+    def to_json(self) -> dict[str, Any]:
+        """The whole graph as a JSON object."""
+        return self.to_snapshot().to_json()
+
+    @classmethod
+    def from_snapshot(cls, snapshot: Snapshot | Mapping[str, Any]) -> MessageHistory:
+        """The history of a snapshot: ours, or the original's, where each revision lists its `entryIds`.
+
+        Raises `InvalidHistoryError` where the snapshot contradicts itself.
+        """
+        snapshot = as_snapshot(snapshot)
+        extent = grown(Extent(Graph()), snapshot.revisions, pool_of(snapshot.entries), whole=True)
+        head, sequence = extent.find_revision(snapshot.head), extent.sequence(snapshot.head)
+        if head is None or sequence is None:
+            raise InvalidHistoryError(f"its head {snapshot.head!r} is not among its revisions")
+        made = cls.__new__(cls)
+        made._set(extent, head, sequence, new_id, now_ms, partial=False)
+        return made
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> MessageHistory:
+        """The history of what `to_json` gave."""
+        return cls.from_snapshot(data)
+
+    def changes_since(self, base: str | None = None) -> HistoryDelta:
+        """Every revision after `base` in the lineage, and every entry that came in with them.
+
+        Without `base`: the whole lineage. Raises `UnknownRevisionError` for a base that is no ancestor.
+        """
+        revisions: list[Revision] = []
+        for revision in self.lineage():
+            if revision.id == base:
+                break
+            revisions.append(revision)
+        else:
+            if base is not None:
+                raise UnknownRevisionError(base, "the lineage of this history")
+        revisions.reverse()
+        entries = [entry for revision in revisions for entry in self._extent.introduced(revision.id)]
+        return HistoryDelta(entries=tuple(entries), revisions=tuple(revisions), head=self._head.id, base=base)
+
+    def apply(self, delta: HistoryDelta | Mapping[str, Any]) -> MessageHistory:
+        """The history with a delta added and its head taken over. What is known already must be equal.
+
+        Raises `UnknownRevisionError` where the delta's base is not in this graph.
+        """
+        delta = as_delta(delta)
+        if delta.base is not None:
+            self.revision(delta.base)
+        for revision in delta.revisions:
+            known = self._extent.find_revision(revision.id)
+            if known is not None and known != revision:
+                raise InvalidHistoryError(f"revision {revision.id!r} is known with other content")
+        extent = grown(self._extent, delta.revisions, pool_of(delta.entries), whole=False)
+        return self._at(extent, self._head, self._sequence).with_view(delta.head)
+
+    # Within
+
+    def _next(self, operation: Operation, size: int, meta: Mapping[str, Any] | None) -> Revision:
+        frozen = freeze_object(meta, "meta") if meta else EMPTY
+        return Revision(self._ids(), self._head.id, operation, size, self._clock(), None, frozen)
+
+    def _held(self, sequence: IdSequence, last: int | None) -> list[str]:
+        ids = sequence.ids()
+        if last is not None:
+            if last < 0:
+                raise ValueError("last must not be negative")
+            if last <= len(ids):
+                return ids[len(ids) - last :]
+        if sequence.missing:
+            raise self._window_error()
+        return ids
+
+    def _window_error(self) -> NotLoadedError:
+        return NotLoadedError(f"the first {self._sequence.missing} entries of the view", "log.history()")
+
+    def _unknown_entry(self, entry_id: str | None) -> NotLoadedError | UnknownEntryError:
+        if self._partial:
+            return NotLoadedError(f"entry {entry_id!r}")
+        return UnknownEntryError(entry_id or "")
+
+    def _need_all(self, what: str) -> None:
+        if self._partial:
+            raise NotLoadedError(what)
+
+    def _recorded(self, patch: Patch, fresh: Mapping[str, Entry], index: int) -> tuple[FrozenDict, list[Entry]]:
+        """The patch as it is recorded, by ids, and the entries that it brings in."""
+        if isinstance(patch, Remove):
+            return FrozenDict(op=patch.op, id=patch.id), []
+        if isinstance(patch, Move):
+            anchor = {"before": patch.before} if patch.before is not None else {"after": patch.after}
+            return FrozenDict(op=patch.op, ids=FrozenList(dict.fromkeys(patch.ids)), **anchor), []
+        if isinstance(patch, Summary):
+            entry = make_entry(patch.entry.id, patch.entry.message, "summary", patch.entry.meta, patch.source_ids)
+            self._check_known([entry], fresh)
+            sources = FrozenList(dict.fromkeys(patch.source_ids))
+            fields = FrozenDict(op=patch.op, sourceIds=sources, entryId=entry.id, replace=patch.replace)
+            return fields, [entry]
+        entries = list(patch.entries)
+        self._check_known(entries, fresh)
+        ids = FrozenList(entry.id for entry in entries)
+        if len(set(ids)) < len(ids):
+            raise PatchError(patch.op, index, ids, "an entry was given twice")
+        return FrozenDict(op=patch.op, id=patch.id, entryIds=ids), entries
+
+    def _check_known(self, entries: Iterable[Entry], fresh: Mapping[str, Entry]) -> None:
+        for entry in entries:
+            known = fresh.get(entry.id) or self._extent.find_entry(entry.id)
+            if known is not None:
+                check_same(known, entry)
+
+    def _draft_entries(self, ids: Iterable[str], fresh: Mapping[str, Entry]) -> list[Entry]:
+        return [fresh.get(i) or self.entry(i) for i in ids]
+
+    def _kept_together(self, patch: Patch, draft: EditableList, fresh: Mapping[str, Entry]) -> Sequence[Patch]:
+        """The patch widened so that it takes whole tool exchanges, and puts nothing inside one."""
+        entries = self._draft_entries(draft.ids, fresh)
+        if isinstance(patch, Remove):
+            return [Remove(id=i) for i in widened([patch.id], entries)] or [patch]
+        if isinstance(patch, Move):
+            return [Move(ids=tuple(widened(patch.ids, entries)), before=patch.before, after=patch.after)]
+        if isinstance(patch, Summary) and patch.replace:
+            sources = widened(patch.source_ids, entries)
+            rest = [i for i in patch.source_ids if i not in sources]
+            return [Summary(source_ids=(*sources, *rest), entry=patch.entry, replace=True)]
+        if isinstance(patch, InsertAfter):
+            for positions in exchanges(entries):
+                members = [entries[p].id for p in positions]
+                if patch.id in members:
+                    return [InsertAfter(id=members[-1], entries=patch.entries)]
+        return [patch]
+
+    def _check_pairs(self, ids: Sequence[str], fresh: Mapping[str, Entry], index: int) -> None:
+        """`PatchError` where a draft parts a call from its result that were together before."""
+        before = broken_pairs(self.refs())
+        wrong = broken_pairs(self._draft_entries(ids, fresh))
+        parted = [entry_id for entry_id in wrong if entry_id not in before]
+        if parted:
+            raise PatchError("edit", index, parted, f"would leave {wrong[parted[0]]}")
+
+    def _sequence_of(self, revision: Revision) -> IdSequence:
+        sequence = self._extent.sequence(revision.id)
+        if sequence is None:
+            raise NotLoadedError(f"the view of revision {revision.id!r}", f"log.history(at={revision.id!r})")
+        return sequence
+
+
+def _by_id(items: Iterable[Revision | Entry]) -> dict[str, Revision | Entry]:
+    return {item.id: item for item in items}

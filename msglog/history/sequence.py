@@ -1,0 +1,145 @@
+"""Sequences of entry ids: a persistent one that histories share, and what an operation needs of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence, Set
+from typing import Protocol, TypeVar
+
+K = TypeVar("K")
+
+CHUNK = 48
+"""Ids in a chunk at most. Near the square root of usual views: an edit copies one chunk and the list of chunks."""
+
+
+class Editable(Protocol[K]):
+    """A mutable sequence of distinct keys, as operations see it."""
+
+    def __len__(self) -> int:
+        """How many keys it holds."""
+        ...
+
+    def index(self, key: K) -> int | None:
+        """The position of `key`, or None."""
+        ...
+
+    def first(self, keys: Set[K]) -> int | None:
+        """The position of the first of `keys`, or None."""
+        ...
+
+    def remove(self, keys: Set[K]) -> list[K]:
+        """Take out those of `keys` that are there; they are returned in their order."""
+        ...
+
+    def insert(self, position: int, keys: Sequence[K]) -> None:
+        """Put `keys` in, the first of them at `position`."""
+        ...
+
+
+class EditableList:
+    """The plain form of an `Editable`, over a list of ids."""
+
+    __slots__ = ("ids",)
+
+    def __init__(self, ids: Iterable[str]) -> None:
+        self.ids = list(ids)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def index(self, key: str) -> int | None:
+        try:
+            return self.ids.index(key)
+        except ValueError:
+            return None
+
+    def first(self, keys: Set[str]) -> int | None:
+        return next((i for i, key in enumerate(self.ids) if key in keys), None)
+
+    def remove(self, keys: Set[str]) -> list[str]:
+        if len(keys) == 1:  # the usual case, at the speed of list.index
+            (key,) = keys
+            at = self.index(key)
+            return [] if at is None else [self.ids.pop(at)]
+        gone = [key for key in self.ids if key in keys]
+        self.ids = [key for key in self.ids if key not in keys]
+        return gone
+
+    def insert(self, position: int, keys: Sequence[str]) -> None:
+        self.ids[position:position] = keys
+
+
+class IdSequence:
+    """An immutable sequence of ids that shares its parts with the sequences it was made from.
+
+    Ids are appended to a tail list that longer sequences share (each knows how much of it is its own), so
+    an append is O(1) amortised. `missing` ids stand before the first one held, when only a window is loaded.
+    """
+
+    __slots__ = ("_chunks", "_own", "_tail", "missing", "size")
+
+    def __init__(self, chunks: tuple[tuple[str, ...], ...], tail: list[str], own: int, size: int, missing: int) -> None:
+        self._chunks = chunks
+        self._tail = tail
+        self._own = own
+        self.size = size
+        self.missing = missing
+
+    @classmethod
+    def of(cls, ids: Sequence[str], missing: int = 0) -> IdSequence:
+        """The sequence of `ids`."""
+        chunks = tuple(tuple(ids[i : i + CHUNK]) for i in range(0, len(ids), CHUNK))
+        return cls(chunks, [], 0, missing + len(ids), missing)
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __iter__(self) -> Iterator[str]:
+        for chunk in self._chunks:
+            yield from chunk
+        yield from self._tail[: self._own]
+
+    def ids(self) -> list[str]:
+        """The ids held, as a list."""
+        ids: list[str] = []
+        for chunk in self._chunks:
+            ids += chunk
+        ids += self._tail[: self._own]
+        return ids
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._tail[: self._own] or any(key in chunk for chunk in self._chunks)
+
+    def appended(self, ids: Sequence[str]) -> IdSequence:
+        """The sequence with `ids` at its end. Not safe against a second thread: the graph's lock is held."""
+        size = self.size + len(ids)
+        if self._own + len(ids) <= CHUNK:
+            tail = self._tail if self._own == len(self._tail) else self._tail[: self._own]
+            tail.extend(ids)
+            return IdSequence(self._chunks, tail, self._own + len(ids), size, self.missing)
+        rest = self._tail[: self._own] + list(ids)
+        whole = len(rest) - len(rest) % CHUNK
+        chunks = self._chunks + tuple(tuple(rest[i : i + CHUNK]) for i in range(0, whole, CHUNK))
+        tail = rest[whole:]
+        return IdSequence(chunks, tail, len(tail), size, self.missing)
+
+    def changed_to(self, ids: list[str]) -> IdSequence:
+        """The sequence of `ids`, which keeps the chunks at both ends that did not change."""
+        old = [*self._chunks, tuple(self._tail[: self._own])]
+        start, front = 0, 0
+        while front < len(old) and tuple(ids[start : start + len(old[front])]) == old[front]:
+            start += len(old[front])
+            front += 1
+        end, back = len(ids), len(old)
+        while back > front and end - len(old[back - 1]) >= start and tuple(ids[end - len(old[back - 1]) : end]) == old[back - 1]:
+            end -= len(old[back - 1])
+            back -= 1
+        middle = ids[start:end]
+        # A small leftover joins its neighbour, so that many small edits do not leave many small chunks.
+        if middle and front and len(middle) + len(old[front - 1]) <= CHUNK:
+            front -= 1
+            middle = [*old[front], *middle]
+        parts = max(1, -(-len(middle) // CHUNK))
+        step = -(-len(middle) // parts) or 1
+        cut = [tuple(middle[i : i + step]) for i in range(0, len(middle), step)]
+        chunks = tuple(chunk for chunk in (*old[:front], *cut, *old[back:]) if chunk)
+        return IdSequence(chunks, [], 0, self.missing + len(ids), self.missing)

@@ -1,0 +1,435 @@
+"""The values that a conversation is made of: messages, tool calls, entries. Immutable, JSON all through.
+
+msglog stores what happened, whatever a provider may think of it: types are checked here, what a
+provider accepts is the adapters' business. Keys that are not known go to `extra` and are kept verbatim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypedDict, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, ValidationError, model_validator
+from pydantic.alias_generators import to_camel
+
+from msglog.codec import (
+    EMPTY,
+    FrozenDict,
+    FrozenList,
+    JsonValue,
+    decode,
+    encode,
+    freeze,
+    freeze_object,
+    without_none,
+)
+from msglog.errors import CodecError, InvalidMessageError
+from msglog.ids import new_id
+
+Role = Literal["system", "developer", "user", "assistant", "tool"]
+Kind = Literal["turn", "summary"]
+M = TypeVar("M", bound=BaseModel)
+
+
+class TextPart(TypedDict):
+    """A part of text."""
+
+    type: Literal["text"]
+    text: str
+
+
+class ImagePart(TypedDict, total=False):
+    """A part that shows an image: `mediaType` with base64 `data`, or a `url`."""
+
+    type: Literal["image"]
+    mediaType: str
+    data: str
+    url: str
+
+
+Part: TypeAlias = "TextPart | ImagePart | dict[str, Any]"
+"""A part of a content: any JSON object with a `type`; parts of types not known here are kept verbatim."""
+
+JsonObject = Annotated[FrozenDict, PlainValidator(freeze_object)]
+
+
+class FrozenModel(BaseModel):
+    """A frozen pydantic model whose errors are msglog's own and never show the input."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        strict=True,
+        extra="forbid",
+        hide_input_in_errors=True,
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+        arbitrary_types_allowed=True,
+    )
+
+    def __init__(self, /, **data: Any) -> None:
+        try:
+            super().__init__(**data)
+        except ValidationError as error:
+            raise _explained(error) from None
+
+
+def construct(model: type[M], fields: dict[str, Any]) -> M:
+    """A model from all its fields, known to be valid: what `model_construct` does, at a sixth of its time."""
+    made = model.__new__(model)
+    assign = object.__setattr__
+    assign(made, "__dict__", fields)
+    assign(made, "__pydantic_fields_set__", set(fields))
+    assign(made, "__pydantic_extra__", None)
+    assign(made, "__pydantic_private__", None)
+    return made
+
+
+def _explained(error: ValidationError) -> CodecError | InvalidMessageError:
+    """The first problem of a validation error, as an error that can be shown."""
+    problem = error.errors(include_url=False, include_input=False)[0]
+    path = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in problem["loc"]).lstrip(".")
+    cause = problem.get("ctx", {}).get("error")
+    if isinstance(cause, (CodecError, InvalidMessageError)):
+        return cause.under(path)
+    return InvalidMessageError(path, problem["msg"])
+
+
+def _known_keys(model: type[BaseModel]) -> dict[str, str]:
+    """Every accepted key of a model, snake_case and camelCase, with the name of its field."""
+    names = {name: name for name in model.model_fields}
+    return names | {to_camel(name): name for name in names}
+
+
+class _WithExtra(FrozenModel):
+    """A model that collects the keys it does not know in its field `extra`."""
+
+    _keys: ClassVar[dict[str, str]]
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        cls._keys = _known_keys(cls)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _sort_keys(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            raise InvalidMessageError("", f"expected an object, not {type(data).__name__}")
+        known = cls._keys
+        fields: dict[str, Any] = {}
+        extra: dict[str, Any] = {}
+        for key, value in data.items():
+            name = known.get(key)
+            if name is None:
+                extra[key] = value
+            elif name in fields:
+                raise InvalidMessageError(key, "given twice, in snake_case and in camelCase")
+            else:
+                fields[name] = value
+        if extra:
+            given = fields.get("extra") or {}
+            if isinstance(given, dict):
+                twice = [key for key in extra if key in given]
+                if twice:
+                    raise InvalidMessageError(f"extra.{twice[0]}", "given twice, in extra and beside it")
+                fields["extra"] = {**given, **extra}
+        return fields
+
+
+class ToolCall(_WithExtra):
+    """A call of a tool by the model.
+
+    `args` is any JSON value. `raw` is the exact text of the arguments, kept where our encoder would write
+    another text, or where the text is no JSON at all (`broken`; `args` is then empty).
+    """
+
+    id: str
+    name: str
+    args: Annotated[Any, PlainValidator(freeze)] = EMPTY
+    raw: str | None = None
+    extra: JsonObject = EMPTY
+
+    @classmethod
+    def from_text(cls, id: str, name: str, arguments: str | None, **extra: Any) -> Self:  # noqa: A002 the field's name
+        """A call from the text of its arguments, as providers send it. Blank text means no arguments."""
+        if not arguments or arguments.isspace():
+            return cls(id=id, name=name, raw=arguments or None, extra=extra)
+        try:
+            args = freeze(decode(arguments))
+        except (ValueError, RecursionError):
+            return cls(id=id, name=name, raw=arguments, extra=extra)
+        return cls(id=id, name=name, args=args, raw=None if encode(args) == arguments else arguments, extra=extra)
+
+    @property
+    def arguments(self) -> str:
+        """The text of the arguments: `raw` where there is one, else `args` as compact JSON."""
+        return encode(self.args) if self.raw is None else self.raw
+
+    @property
+    def broken(self) -> bool:
+        """Whether the arguments came as text that is not JSON."""
+        if self.raw is None or not self.raw or self.raw.isspace():
+            return False
+        try:
+            decode(self.raw)
+        except (ValueError, RecursionError):
+            return True
+        return False
+
+    def to_json(self) -> dict[str, Any]:
+        """The call as a JSON object with camelCase keys."""
+        data = {"id": self.id, "name": self.name, "args": self.args}
+        if self.raw is not None:
+            data["raw"] = self.raw
+        if self.extra:
+            data["extra"] = self.extra
+        return data
+
+
+def _checked_parts(content: Any) -> Any:
+    for i, part in enumerate(content):
+        if not isinstance(part, dict):
+            raise InvalidMessageError(f"content[{i}]", 'a part must be an object such as {"type": "text", "text": …}')
+        if not isinstance(part.get("type"), str):
+            raise InvalidMessageError(f"content[{i}].type", "a part must have a type")
+        if part["type"] == "text" and not isinstance(part.get("text"), str):
+            raise InvalidMessageError(f"content[{i}].text", "a text part must have a text")
+    return content
+
+
+def _as_tuple(value: Any) -> Any:
+    return () if value is None else tuple(value) if isinstance(value, list) else value
+
+
+class Message(_WithExtra):
+    """One message of a conversation.
+
+    `content` is a string, a list of typed parts, or None where only tool calls speak; a `tool` message
+    may hold any JSON value. `extra` holds whatever else a provider sent, verbatim.
+    """
+
+    role: Role
+    content: Annotated[Any, PlainValidator(freeze)] = None
+    name: str | None = None
+    tool_calls: Annotated[tuple[ToolCall, ...], BeforeValidator(_as_tuple)] = ()
+    tool_call_id: str | None = None
+    extra: JsonObject = EMPTY
+
+    @model_validator(mode="after")
+    def _check_content(self) -> Self:
+        content = self.content
+        if content is not None and type(content) is not str and self.role != "tool":
+            if type(content) is not FrozenList:
+                reason = f"must be a string, a list of parts or None, not {type(content).__name__}"
+                raise InvalidMessageError("content", reason)
+            _checked_parts(content)
+        return self
+
+    @property
+    def text(self) -> str:
+        """What the content says in words: the string, or its text parts joined by newlines."""
+        return content_text(self.content)
+
+    def to_json(self) -> dict[str, Any]:
+        """The message as a JSON object with camelCase keys; what is not set is left out."""
+        data: dict[str, Any] = {"role": self.role, "content": self.content}
+        if self.name is not None:
+            data["name"] = self.name
+        if self.tool_calls:
+            data["toolCalls"] = [call.to_json() for call in self.tool_calls]
+        if self.tool_call_id is not None:
+            data["toolCallId"] = self.tool_call_id
+        if self.extra:
+            data["extra"] = self.extra
+        return data
+
+
+def content_text(content: JsonValue) -> str:
+    """The words of a content. Parts without text stand as `[type]`; other JSON as its compact text."""
+    if isinstance(content, str):
+        return content
+    if content is None:
+        return ""
+    if isinstance(content, list) and all(isinstance(p, dict) and isinstance(p.get("type"), str) for p in content):
+        return "\n".join(_part_text(part) for part in content)
+    return encode(content)
+
+
+def _part_text(part: Mapping[str, Any]) -> str:
+    text = part.get("text")
+    if isinstance(text, str):
+        return text
+    media = part.get("mediaType")
+    return f"[{part['type']} {media}]" if isinstance(media, str) else f"[{part['type']}]"
+
+
+def _as_moment(value: Any) -> Any:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=value)
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            raise InvalidMessageError("", "not an ISO 8601 time") from None
+    if isinstance(value, datetime) and value.tzinfo is None:
+        raise InvalidMessageError("", "a time without a zone is ambiguous; give it one, such as datetime.UTC")
+    return value
+
+
+class MessageMeta(FrozenModel):
+    """What is known about an entry beside its message: advisory, stored verbatim, never interpreted.
+
+    `created_at` is an aware time (also an ISO 8601 string with an offset, or milliseconds since 1970).
+    `usage` is what a provider reported for the response. Any further JSON may be given by keyword.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    turn: int | None = None
+    created_at: Annotated[datetime | None, BeforeValidator(_as_moment)] = None
+    labels: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = ()
+    links: Annotated[tuple[JsonObject, ...], BeforeValidator(_as_tuple)] = ()
+    model: str | None = None
+    usage: JsonObject | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _freeze_further(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            raise InvalidMessageError("", f"expected an object, not {type(data).__name__}")
+        known = _META_KEYS
+        fields = {known.get(k, k): v if k in known else freeze(v, k) for k, v in data.items()}
+        if len(fields) < len(data):
+            raise InvalidMessageError("", "a key is given twice, in snake_case and in camelCase")
+        for key in fields:
+            if type(key) is not str or key.startswith("_") or key in _RESERVED:
+                raise InvalidMessageError("", "a key of meta must be a str, and no reserved name")
+        return fields
+
+    def to_json(self) -> dict[str, Any]:
+        """The metadata as a JSON object with camelCase keys; what was not given is left out."""
+        data: dict[str, Any] = {
+            "turn": self.turn,
+            "createdAt": None if self.created_at is None else self.created_at.isoformat(),
+            "labels": list(self.labels) or None,
+            "links": list(self.links) or None,
+            "model": self.model,
+            "usage": self.usage,
+        }
+        return without_none(data) | (self.model_extra or {})
+
+
+_META_KEYS = _known_keys(MessageMeta)
+_RESERVED = frozenset(dir(BaseModel)) | {"to_json"}
+
+
+class Entry(FrozenModel):
+    """One immutable message in a history or a log, with its id.
+
+    `sources` are the ids of the entries that a summary stands for.
+    """
+
+    id: Annotated[str, Field(min_length=1)]
+    message: Message
+    kind: Kind = "turn"
+    meta: MessageMeta | None = None
+    sources: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry as a JSON object with camelCase keys; what is not set is left out."""
+        data: dict[str, Any] = {"id": self.id, "kind": self.kind, "message": self.message.to_json()}
+        if self.meta is not None:
+            data["meta"] = self.meta.to_json()
+        if self.sources:
+            data["sources"] = list(self.sources)
+        return data
+
+
+EntryInput: TypeAlias = "Message | Entry | Mapping[str, Any]"
+"""What is accepted as an entry: a message, an entry, or a dict of either (`id`, `kind`, `meta`, … optional)."""
+
+
+class StoredMessage(Message):
+    """A message as a log holds it: with its seq, the time it was stored (informational) and its entry's facts."""
+
+    seq: int
+    at: datetime
+    entry_id: str
+    kind: Kind = "turn"
+    meta: MessageMeta | None = None
+    sources: tuple[str, ...] = ()
+    redacted: bool = False
+
+    @property
+    def message(self) -> Message:
+        """The message alone, as it was appended."""
+        fields = self.__dict__
+        return construct(Message, {name: fields[name] for name in Message.model_fields})
+
+    @property
+    def entry(self) -> Entry:
+        """The entry, as a history holds it."""
+        return make_entry(self.entry_id, self.message, self.kind, self.meta, self.sources)
+
+
+IdMaker: TypeAlias = Callable[[], str]
+
+
+def as_message(value: Message | Mapping[str, Any]) -> Message:
+    """`value` as a plain `Message`; `InvalidMessageError` or `CodecError` where it is none."""
+    if isinstance(value, StoredMessage):
+        return value.message
+    if isinstance(value, Message):
+        return value
+    if isinstance(value, Mapping):
+        return Message(**_string_keys(value))
+    raise InvalidMessageError("", f"expected a Message or a dict, not {type(value).__name__}")
+
+
+def as_entry(value: EntryInput, *, new: IdMaker = new_id) -> Entry:
+    """`value` as an `Entry`; a message gets a new id."""
+    if isinstance(value, Entry):
+        return value
+    if isinstance(value, Mapping) and "message" in value and "role" not in value:
+        fields = _string_keys(value)
+        message = fields["message"]
+        fields["message"] = as_message(message)
+        if fields.get("id") is None:
+            fields["id"] = new()
+        return Entry(**{k: v for k, v in fields.items() if v is not None})
+    return make_entry(new(), as_message(value))
+
+
+def as_meta(value: MessageMeta | Mapping[str, Any] | None) -> MessageMeta | None:
+    """`value` as `MessageMeta`, or None."""
+    if value is None or isinstance(value, MessageMeta):
+        return value
+    if isinstance(value, Mapping):
+        try:
+            return MessageMeta(**_string_keys(value))
+        except (CodecError, InvalidMessageError) as error:
+            raise error.under("meta") from None
+    raise InvalidMessageError("meta", f"expected a MessageMeta or a dict, not {type(value).__name__}")
+
+
+def _string_keys(value: Mapping[str, Any]) -> dict[str, Any]:
+    for key in value:
+        if not isinstance(key, str):
+            raise CodecError("", f"a key of an object must be a str, not {type(key).__name__}")
+    return {str.__str__(key): item for key, item in value.items()}
+
+
+def make_entry(
+    id: str,  # noqa: A002 the field's name
+    message: Message,
+    kind: Kind = "turn",
+    meta: MessageMeta | None = None,
+    sources: Sequence[str] = (),
+) -> Entry:
+    """An entry from parts that are known to be valid."""
+    fields = {"id": id, "message": message, "kind": kind, "meta": meta, "sources": tuple(sources)}
+    return construct(Entry, fields)
