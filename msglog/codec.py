@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TypeAlias
 
 from msglog.errors import CodecError, join_path
 
-JsonValue: TypeAlias = "None | bool | int | float | str | list[Any] | dict[str, Any]"
+JsonValue: TypeAlias = "bool | int | float | str | list[Any] | dict[str, Any] | None"
 
 MAX_DEPTH = 256
 """Levels of nesting that are kept."""
@@ -30,7 +30,10 @@ class FrozenDict(dict[str, Any]):
     """A read-only `dict`: equal to a plain one, and its mutators raise `TypeError`."""
 
     __slots__ = ()
-    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = __ior__ = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = clear = pop = popitem = setdefault = update = __ior__ = _refuse
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (FrozenDict, (dict(self),))
@@ -46,8 +49,11 @@ class FrozenList(list[Any]):
     """A read-only `list`: equal to a plain one, and its mutators raise `TypeError`."""
 
     __slots__ = ()
-    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse  # type: ignore[assignment]
-    append = extend = insert = pop = remove = reverse = sort = clear = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+    append = extend = insert = pop = remove = reverse = sort = clear = _refuse
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (FrozenList, (list(self),))
@@ -65,14 +71,17 @@ EMPTY = FrozenDict()
 
 def freeze(value: object, path: str = "") -> Any:
     """A read-only deep copy of a JSON value; `CodecError` names the path to what cannot be kept."""
-    return _freeze(value, path, 0)
+    try:
+        return _freeze(value, path, 0)
+    except RecursionError:
+        raise CodecError(path, "nested deeper than what is left of the stack") from None
 
 
 def freeze_object(value: object, path: str = "") -> FrozenDict:
     """`freeze` for a value that must be a JSON object."""
     if not isinstance(value, dict):
         raise CodecError(path, f"expected a JSON object, not {type(value).__name__}")
-    return FrozenDict() if not value else _freeze(value, path, 0)
+    return EMPTY if not value else freeze(value, path)
 
 
 def _freeze(value: object, path: str, depth: int) -> Any:
@@ -83,12 +92,17 @@ def _freeze(value: object, path: str, depth: int) -> Any:
         return _number(value, path)
     if depth >= MAX_DEPTH and isinstance(value, (dict, list, tuple)):
         raise CodecError(path, f"nested more than {MAX_DEPTH} levels deep")
-    if isinstance(value, dict):
-        return FrozenDict(
-            (_key(k, path), _freeze(v, f"{path}.{k}" if path else k, depth + 1)) for k, v in value.items()
-        )
+    if isinstance(value, dict):  # in loops: a comprehension would take a second frame of the stack a level
+        fields: dict[str, Any] = {}
+        for k, v in value.items():
+            key = _key(k, path)
+            fields[key] = _freeze(v, f"{path}.{key}" if path else key, depth + 1)
+        return FrozenDict(fields)
     if isinstance(value, (list, tuple)):
-        return FrozenList(_freeze(v, f"{path}[{i}]", depth + 1) for i, v in enumerate(value))
+        items: list[Any] = []
+        for i, v in enumerate(value):
+            items.append(_freeze(v, f"{path}[{i}]", depth + 1))
+        return FrozenList(items)
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, (int, float)):
@@ -153,10 +167,11 @@ def decode(text: str) -> Any:
 
 
 def _wrap(value: Any) -> Any:
-    # Objects are frozen by the decoder's hook, before the lists inside them: those are frozen here.
+    # Objects are frozen by the decoder's hook, before the lists inside them: those are frozen here, in place.
     if type(value) is FrozenDict:
-        if any(type(v) is list or type(v) is FrozenDict for v in value.values()):
-            return FrozenDict((k, _wrap(v)) for k, v in value.items())
+        for key, item in value.items():
+            if type(item) is list or type(item) is FrozenDict:
+                dict.__setitem__(value, key, _wrap(item))
         return value
     if type(value) is list:
         return FrozenList(map(_wrap, value))

@@ -200,6 +200,16 @@ class ConflictError(MsgLogError):
 # Logs and branches
 
 
+class InvalidNameError(MsgLogError, ValueError):
+    """A name of a log, a branch or an id that cannot be one: `what` and `reason`."""
+
+    what: str
+    reason: str
+
+    def __init__(self, what: str, reason: str) -> None:
+        super().__init__(f"{what} {reason}", what=what, reason=reason)
+
+
 class UnknownLogError(MsgLogError, LookupError):
     """No log of this name in the store."""
 

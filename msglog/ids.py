@@ -10,6 +10,8 @@ import os
 import threading
 import time
 
+from msglog.errors import InvalidNameError
+
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _TAIL_BITS = 35
 _PAIRS = [a + b for a in _ALPHABET for b in _ALPHABET]
@@ -21,6 +23,8 @@ class IdSource:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._last = 0
+        self._high = 0
+        self._start = ""
 
     def __call__(self) -> str:
         """The next id."""
@@ -32,15 +36,31 @@ class IdSource:
             else:
                 self._last += 1
             value = self._last
-        return "".join([_PAIRS[value >> shift & 1023] for shift in range(70, -1, -10)])
+            high = value >> 30
+            if high != self._high:  # the first five of the eight pairs serve for a millisecond
+                self._high = high
+                self._start = "".join([_PAIRS[high >> shift & 1023] for shift in range(40, -1, -10)])
+            start = self._start
+        return f"{start}{_PAIRS[value >> 20 & 1023]}{_PAIRS[value >> 10 & 1023]}{_PAIRS[value & 1023]}"
 
     def restart(self) -> None:
         """Forget the last id, in a forked child: it must not count on from its parent's."""
         self._lock = threading.Lock()
-        self._last = 0
+        self._last = self._high = 0
 
 
 new_id = IdSource()
 """The process's source of ids."""
 
 os.register_at_fork(after_in_child=new_id.restart)
+
+
+def checked_name(value: object, what: str) -> str:
+    """`value` as a name or id: a non-empty `str` that UTF-8 can hold, without NUL. Names compare byte for byte."""
+    if not isinstance(value, str):
+        raise InvalidNameError(what, f"must be a str, not {type(value).__name__}")
+    if not value:
+        raise InvalidNameError(what, "must not be empty")
+    if "\0" in value or (not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value)):
+        raise InvalidNameError(what, "must hold neither NUL nor surrogates")
+    return str.__str__(value)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypedDict, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypedDict, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
@@ -24,12 +24,14 @@ from msglog.codec import (
     freeze_object,
     without_none,
 )
-from msglog.errors import CodecError, InvalidMessageError
+from msglog.errors import CodecError, InvalidMessageError, MsgLogError
 from msglog.ids import new_id
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 Kind = Literal["turn", "summary"]
-M = TypeVar("M", bound=BaseModel)
+M = TypeVar("M", bound="FrozenModel")
+
+_ROLES = frozenset(get_args(Role))
 
 
 class TextPart(TypedDict):
@@ -68,6 +70,14 @@ class FrozenModel(BaseModel):
         arbitrary_types_allowed=True,
     )
 
+    every_field: ClassVar[set[str]]
+    """The names of all fields: what `construct` says was set. One set for all instances, never changed."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        cls.every_field = set(cls.model_fields)
+
     def __init__(self, /, **data: Any) -> None:
         try:
             super().__init__(**data)
@@ -80,20 +90,20 @@ def construct(model: type[M], fields: dict[str, Any]) -> M:
     made = model.__new__(model)
     assign = object.__setattr__
     assign(made, "__dict__", fields)
-    assign(made, "__pydantic_fields_set__", set(fields))
+    assign(made, "__pydantic_fields_set__", model.every_field)
     assign(made, "__pydantic_extra__", None)
     assign(made, "__pydantic_private__", None)
     return made
 
 
-def _explained(error: ValidationError) -> CodecError | InvalidMessageError:
+def _explained(error: ValidationError) -> MsgLogError:
     """The first problem of a validation error, as an error that can be shown."""
     problem = error.errors(include_url=False, include_input=False)[0]
     path = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in problem["loc"]).lstrip(".")
     cause = problem.get("ctx", {}).get("error")
     if isinstance(cause, (CodecError, InvalidMessageError)):
         return cause.under(path)
-    return InvalidMessageError(path, problem["msg"])
+    return cause if isinstance(cause, MsgLogError) else InvalidMessageError(path, problem["msg"])
 
 
 def _known_keys(model: type[BaseModel]) -> dict[str, str]:
@@ -129,7 +139,7 @@ class _WithExtra(FrozenModel):
             else:
                 fields[name] = value
         if extra:
-            given = fields.get("extra") or {}
+            given = fields.get("extra", EMPTY)
             if isinstance(given, dict):
                 twice = [key for key in extra if key in given]
                 if twice:
@@ -155,12 +165,13 @@ class ToolCall(_WithExtra):
     def from_text(cls, id: str, name: str, arguments: str | None, **extra: Any) -> Self:  # noqa: A002 the field's name
         """A call from the text of its arguments, as providers send it. Blank text means no arguments."""
         if not arguments or arguments.isspace():
-            return cls(id=id, name=name, raw=arguments or None, extra=extra)
+            return cls(id=id, name=name, raw=arguments or None, extra=FrozenDict(extra))
         try:
-            args = freeze(decode(arguments))
-        except (ValueError, RecursionError):
-            return cls(id=id, name=name, raw=arguments, extra=extra)
-        return cls(id=id, name=name, args=args, raw=None if encode(args) == arguments else arguments, extra=extra)
+            args = _parsed(arguments)
+        except ValueError:
+            return cls(id=id, name=name, raw=arguments, extra=FrozenDict(extra))
+        raw = None if encode(args) == arguments else arguments
+        return cls(id=id, name=name, args=args, raw=raw, extra=FrozenDict(extra))
 
     @property
     def arguments(self) -> str:
@@ -169,12 +180,12 @@ class ToolCall(_WithExtra):
 
     @property
     def broken(self) -> bool:
-        """Whether the arguments came as text that is not JSON."""
+        """Whether the arguments came as text that is not JSON, or JSON that cannot be kept."""
         if self.raw is None or not self.raw or self.raw.isspace():
             return False
         try:
-            decode(self.raw)
-        except (ValueError, RecursionError):
+            _parsed(self.raw)
+        except ValueError:
             return True
         return False
 
@@ -186,6 +197,13 @@ class ToolCall(_WithExtra):
         if self.extra:
             data["extra"] = self.extra
         return data
+
+
+def _parsed(arguments: str) -> Any:
+    try:
+        return freeze(decode(arguments))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def _checked_parts(content: Any) -> Any:
@@ -203,6 +221,18 @@ def _as_tuple(value: Any) -> Any:
     return () if value is None else tuple(value) if isinstance(value, list) else value
 
 
+def _string_keys(value: Mapping[Any, Any]) -> dict[str, Any]:
+    for key in value:
+        if not isinstance(key, str):
+            raise CodecError("", f"a key of an object must be a str, not {type(key).__name__}")
+    return {str.__str__(key): item for key, item in value.items()}
+
+
+def _as_object(value: Any) -> Any:
+    # Before pydantic passes it on as keywords, which must be strings.
+    return _string_keys(value) if isinstance(value, Mapping) else value
+
+
 class Message(_WithExtra):
     """One message of a conversation.
 
@@ -213,7 +243,7 @@ class Message(_WithExtra):
     role: Role
     content: Annotated[Any, PlainValidator(freeze)] = None
     name: str | None = None
-    tool_calls: Annotated[tuple[ToolCall, ...], BeforeValidator(_as_tuple)] = ()
+    tool_calls: Annotated[tuple[Annotated[ToolCall, BeforeValidator(_as_object)], ...], BeforeValidator(_as_tuple)] = ()
     tool_call_id: str | None = None
     extra: JsonObject = EMPTY
 
@@ -266,25 +296,30 @@ def _part_text(part: Mapping[str, Any]) -> str:
 
 
 def _as_moment(value: Any) -> Any:
-    if isinstance(value, bool):
-        return value
-    if isinstance(value, int):
-        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=value)
-    if isinstance(value, str):
+    if isinstance(value, int) and not isinstance(value, bool):
         try:
-            value = datetime.fromisoformat(value)
-        except ValueError:
-            raise InvalidMessageError("", "not an ISO 8601 time") from None
-    if isinstance(value, datetime) and value.tzinfo is None:
+            return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=value)
+        except OverflowError:
+            raise InvalidMessageError("", "no time that a datetime can hold") from None
+    if isinstance(value, datetime):
+        value = value.isoformat()  # through the text that is stored, so that what is held equals what is read
+    if not isinstance(value, str):
+        return value
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        raise InvalidMessageError("", "not an ISO 8601 time") from None
+    if moment.tzinfo is None:
         raise InvalidMessageError("", "a time without a zone is ambiguous; give it one, such as datetime.UTC")
-    return value
+    return moment
 
 
 class MessageMeta(FrozenModel):
     """What is known about an entry beside its message: advisory, stored verbatim, never interpreted.
 
     `created_at` is an aware time (also an ISO 8601 string with an offset, or milliseconds since 1970).
-    `usage` is what a provider reported for the response. Any further JSON may be given by keyword.
+    `usage` is what a provider reported for the response. Any further JSON may be given by keyword, and is
+    found in `model_extra`.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -296,19 +331,20 @@ class MessageMeta(FrozenModel):
     model: str | None = None
     usage: JsonObject | None = None
 
-    @model_validator(mode="before")
-    @classmethod
-    def _freeze_further(cls, data: Any) -> Any:
-        if not isinstance(data, dict):
-            raise InvalidMessageError("", f"expected an object, not {type(data).__name__}")
-        known = _META_KEYS
-        fields = {known.get(k, k): v if k in known else freeze(v, k) for k, v in data.items()}
-        if len(fields) < len(data):
-            raise InvalidMessageError("", "a key is given twice, in snake_case and in camelCase")
-        for key in fields:
-            if type(key) is not str or key.startswith("_") or key in _RESERVED:
-                raise InvalidMessageError("", "a key of meta must be a str, and no reserved name")
-        return fields
+    def __init__(self, /, **data: Any) -> None:
+        fields: dict[str, Any] = {}
+        further: dict[str, Any] = {}
+        for key, value in data.items():
+            name = _META_KEYS.get(key)
+            if name is None:
+                further[key] = freeze(value, key)
+            elif name in fields:
+                raise InvalidMessageError(key, "given twice, in snake_case and in camelCase")
+            else:
+                fields[name] = value
+        super().__init__(**fields)
+        # Set here, since pydantic takes no key that UTF-8 cannot hold.
+        object.__setattr__(self, "__pydantic_extra__", FrozenDict(further))
 
     def to_json(self) -> dict[str, Any]:
         """The metadata as a JSON object with camelCase keys; what was not given is left out."""
@@ -324,7 +360,22 @@ class MessageMeta(FrozenModel):
 
 
 _META_KEYS = _known_keys(MessageMeta)
-_RESERVED = frozenset(dir(BaseModel)) | {"to_json"}
+
+
+def as_message(value: Message | Mapping[str, Any]) -> Message:
+    """`value` as a plain `Message`; `InvalidMessageError` or `CodecError` where it is none."""
+    if type(value) is dict and len(value) == 2:  # the usual case, at a fifth of the time
+        role, content = value.get("role"), value.get("content")
+        if type(content) is str and type(role) is str and role in _ROLES:
+            rest = {"name": None, "tool_calls": (), "tool_call_id": None, "extra": EMPTY}
+            return construct(Message, {"role": role, "content": content, **rest})
+    if isinstance(value, StoredMessage):
+        return value.message
+    if isinstance(value, Message):
+        return value
+    if isinstance(value, Mapping):
+        return Message(**_string_keys(value))
+    raise InvalidMessageError("", f"expected a Message or a dict, not {type(value).__name__}")
 
 
 class Entry(FrozenModel):
@@ -334,9 +385,9 @@ class Entry(FrozenModel):
     """
 
     id: Annotated[str, Field(min_length=1)]
-    message: Message
+    message: Annotated[Message, BeforeValidator(as_message)]
     kind: Kind = "turn"
-    meta: MessageMeta | None = None
+    meta: Annotated[MessageMeta | None, BeforeValidator(_as_object)] = None
     sources: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -379,28 +430,13 @@ class StoredMessage(Message):
 IdMaker: TypeAlias = Callable[[], str]
 
 
-def as_message(value: Message | Mapping[str, Any]) -> Message:
-    """`value` as a plain `Message`; `InvalidMessageError` or `CodecError` where it is none."""
-    if isinstance(value, StoredMessage):
-        return value.message
-    if isinstance(value, Message):
-        return value
-    if isinstance(value, Mapping):
-        return Message(**_string_keys(value))
-    raise InvalidMessageError("", f"expected a Message or a dict, not {type(value).__name__}")
-
-
 def as_entry(value: EntryInput, *, new: IdMaker = new_id) -> Entry:
     """`value` as an `Entry`; a message gets a new id."""
     if isinstance(value, Entry):
         return value
-    if isinstance(value, Mapping) and "message" in value and "role" not in value:
-        fields = _string_keys(value)
-        message = fields["message"]
-        fields["message"] = as_message(message)
-        if fields.get("id") is None:
-            fields["id"] = new()
-        return Entry(**{k: v for k, v in fields.items() if v is not None})
+    if isinstance(value, (dict, Mapping)) and "message" in value and "role" not in value:
+        fields = {key: item for key, item in _string_keys(value).items() if item is not None}
+        return Entry(**fields) if "id" in fields else Entry(id=new(), **fields)
     return make_entry(new(), as_message(value))
 
 
@@ -414,13 +450,6 @@ def as_meta(value: MessageMeta | Mapping[str, Any] | None) -> MessageMeta | None
         except (CodecError, InvalidMessageError) as error:
             raise error.under("meta") from None
     raise InvalidMessageError("meta", f"expected a MessageMeta or a dict, not {type(value).__name__}")
-
-
-def _string_keys(value: Mapping[str, Any]) -> dict[str, Any]:
-    for key in value:
-        if not isinstance(key, str):
-            raise CodecError("", f"a key of an object must be a str, not {type(key).__name__}")
-    return {str.__str__(key): item for key, item in value.items()}
 
 
 def make_entry(

@@ -13,7 +13,7 @@ from msglog.history.sequence import IdSequence
 from msglog.message import Entry
 
 _DEPTH = 32
-"""Graphs that branched off one another, at most, before the next one copies what it sees."""
+"""Graphs that branched off one another, at most, before the next one takes in small ones among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +51,28 @@ class Revision:
 
 
 class Graph:
-    """An append-only record. A history sees a prefix of it (an `Extent`); the newest extends it in place."""
+    """An append-only record. A history sees a prefix of it (an `Extent`); the newest extends it in place.
 
-    __slots__ = ("base", "depth", "entries", "entry_at", "lock", "marks", "revision_at", "revisions", "sequences")
+    `partial` says that there is more in the log than what it holds and what it will be given.
+    """
 
-    def __init__(self, base: Extent | None = None) -> None:
+    __slots__ = (
+        "base",
+        "entries",
+        "entry_at",
+        "lock",
+        "marks",
+        "partial",
+        "revision_at",
+        "revisions",
+        "sequences",
+    )
+
+    def __init__(self, origin: Graph | None = None, base: Extent | None = None, *, partial: bool = False) -> None:
         self.base = base
-        self.depth: int = 0 if base is None else base.graph.depth + 1
+        self.partial: bool = partial if origin is None else origin.partial
         # One lock for all graphs that branched off one another: their sequences share tails.
-        self.lock: threading.Lock = threading.Lock() if base is None else base.graph.lock
+        self.lock: threading.Lock = threading.Lock() if origin is None else origin.lock
         self.entries: list[Entry] = []
         self.entry_at: dict[str, int] = {}
         self.revisions: list[Revision] = []
@@ -68,9 +81,12 @@ class Graph:
         self.marks: list[int] = []  # how many entries there were after each revision
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Extent:
-    """What one history sees of a graph: so many of its own entries and revisions, and all of its base's."""
+    """What one history sees of a graph: so many of its own entries and revisions, and all of its base's.
+
+    Never changed once made; not frozen only because every append makes one, and that would double its time.
+    """
 
     graph: Graph
     entries: int = 0
@@ -97,7 +113,7 @@ class Extent:
         return None if found is None else found[0].sequences[found[1]]
 
     def introduced(self, revision_id: str) -> list[Entry]:
-        """The entries that came in with a revision, in order."""
+        """The entries that the graph first saw with a revision, in order."""
         found = self._locate(revision_id)
         if found is None:
             return []
@@ -124,10 +140,13 @@ class Extent:
             yield from extent.graph.entries[: extent.entries]
 
     def _from_the_ground(self) -> list[Extent]:
-        extents = [self]
-        while (base := extents[-1].graph.base) is not None:
-            extents.append(base)
-        return extents[::-1]
+        return list(self._to_the_ground())[::-1]
+
+    def _to_the_ground(self) -> Iterator[Extent]:
+        extent: Extent | None = self
+        while extent is not None:
+            yield extent
+            extent = extent.graph.base
 
     def appended(
         self, entries: Sequence[Entry], revision: Revision, before: IdSequence, ids: Sequence[str]
@@ -143,29 +162,41 @@ class Extent:
             return self._with(entries, revision, sequence)
 
     def _with(self, entries: Sequence[Entry], revision: Revision, sequence: IdSequence) -> Extent:
-        graph = self.graph
-        if len(graph.revisions) != self.revisions or len(graph.entries) != self.entries:
-            # Another history went on from here first: this one branches off.
-            graph = self._flattened() if graph.depth >= _DEPTH else Graph(self)
+        graph, at, count = self.graph, self.revisions, self.entries
+        if len(graph.revisions) != at:
+            graph = self._branched()
+            at, count = len(graph.revisions), len(graph.entries)
         for entry in entries:
-            graph.entry_at[entry.id] = len(graph.entries)
+            graph.entry_at[entry.id] = count
             graph.entries.append(entry)
-        graph.revision_at[revision.id] = len(graph.revisions)
+            count += 1
+        graph.revision_at[revision.id] = at
         graph.revisions.append(revision)
         graph.sequences.append(sequence)
-        graph.marks.append(len(graph.entries))
-        return Extent(graph, len(graph.entries), len(graph.revisions))
+        graph.marks.append(count)
+        return Extent(graph, count, at + 1)
 
-    def _flattened(self) -> Graph:
-        whole = Graph()
-        whole.lock = self.graph.lock
-        for extent in self._from_the_ground():
-            graph, shift = extent.graph, len(whole.entries)
-            whole.entries += graph.entries[: extent.entries]
-            whole.revisions += graph.revisions[: extent.revisions]
-            whole.sequences += graph.sequences[: extent.revisions]
-            whole.marks += [shift + mark for mark in graph.marks[: extent.revisions]]
-        whole.entry_at = {entry.id: at for at, entry in enumerate(whole.entries)}
-        whole.revision_at = {revision.id: at for at, revision in enumerate(whole.revisions)}
-        return whole
+    def _branched(self) -> Graph:
+        """The graph that goes on from here where another history did so first.
 
+        Where many have branched off one another, it takes in those that are no larger than all above them: so
+        they stay few, and what is copied is no more than log n times what was added.
+        """
+        levels = list(self._to_the_ground())
+        taken = above = 0
+        if len(levels) > _DEPTH:
+            for number, level in enumerate(levels, 1):
+                size = level.entries + level.revisions
+                if size <= above:
+                    taken = number
+                above += size
+        graph = Graph(self.graph, levels[taken] if taken < len(levels) else None)
+        for level in levels[:taken][::-1]:
+            source, shift = level.graph, len(graph.entries)
+            graph.entries += source.entries[: level.entries]
+            graph.revisions += source.revisions[: level.revisions]
+            graph.sequences += source.sequences[: level.revisions]
+            graph.marks += [shift + mark for mark in source.marks[: level.revisions]]
+        graph.entry_at = {entry.id: at for at, entry in enumerate(graph.entries)}
+        graph.revision_at = {revision.id: at for at, revision in enumerate(graph.revisions)}
+        return graph

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
-from msglog.errors import DuplicateEntryError, InvalidHistoryError
+from msglog.errors import DuplicateEntryError, InvalidHistoryError, NotLoadedError
 from msglog.history.graph import Extent, Revision
 from msglog.history.operations import apply_patch, narrowed
 from msglog.history.sequence import EditableList, IdSequence
@@ -27,12 +28,13 @@ def check_same(known: Entry, entry: Entry) -> None:
         raise DuplicateEntryError(entry.id, "it is known with other content")
 
 
-def grown(extent: Extent, revisions: Iterable[Revision], pool: Mapping[str, Entry], *, whole: bool) -> Extent:
+def grown(extent: Extent, revisions: Iterable[Revision], pool: Mapping[str, Entry]) -> Extent:
     """`extent` with `revisions` added, in any order, each after those that it builds on.
 
-    Entries come from `pool` with the first revision that names them, or a summary over them. With `whole`,
-    the entries of the pool that no revision names come with the first root. Raises `InvalidHistoryError`
-    for a revision that contradicts its parent, its operation or its size, or that lacks one of them.
+    Entries come from `pool` with the first revision that names them, or a summary over them; those that
+    none names come with the first root. Raises `InvalidHistoryError` for a revision that contradicts its
+    parent, its operation or its size, or that lacks one of them; `NotLoadedError` where the graph is
+    partial, and what is lacking may be in the log.
     """
     for entry_id, entry in pool.items():
         known = extent.find_entry(entry_id)
@@ -45,7 +47,7 @@ def grown(extent: Extent, revisions: Iterable[Revision], pool: Mapping[str, Entr
     ordered = _in_order(extent, pending)
     introduced: set[str] = set()
     brought_in = {r.id: _brought_in(r, extent, pool, introduced) for r in ordered}
-    strays = [entry for entry_id, entry in pool.items() if entry_id not in introduced] if whole else []
+    strays = [entry for i, entry in pool.items() if i not in introduced and extent.find_entry(i) is None]
     for revision in ordered:
         entries = brought_in[revision.id]
         if revision.parent is None:
@@ -55,19 +57,27 @@ def grown(extent: Extent, revisions: Iterable[Revision], pool: Mapping[str, Entr
 
 
 def _in_order(extent: Extent, pending: Mapping[str, Revision]) -> list[Revision]:
-    sorter: TopologicalSorter[str] = TopologicalSorter()
+    needed: dict[str, list[str]] = {}
+    in_order = True
     for revision in pending.values():
-        needed = [] if revision.parent is None else [revision.parent]
-        if revision.operation is not None and revision.operation.revision is not None:
-            needed.append(revision.operation.revision)
-        for revision_id in needed:
+        operation = revision.operation
+        builds_on = [i for i in (revision.parent, operation and operation.revision) if i is not None]
+        for revision_id in builds_on:
             if revision_id not in pending and extent.find_revision(revision_id) is None:
-                raise InvalidHistoryError(f"revision {revision.id!r} builds on {revision_id!r}, which is not there")
-        sorter.add(revision.id, *(r for r in needed if r in pending))
+                reason = f"revision {revision.id!r} builds on {revision_id!r}, which is not there"
+                raise _absent(extent, f"revision {revision_id!r}", reason)
+        in_order = in_order and all(i in needed for i in builds_on if i in pending)
+        needed[revision.id] = [i for i in builds_on if i in pending]
+    if in_order:
+        return list(pending.values())
     try:
-        return [pending[revision_id] for revision_id in sorter.static_order()]
+        return [pending[revision_id] for revision_id in TopologicalSorter(needed).static_order()]
     except CycleError as error:
         raise InvalidHistoryError(f"revision {error.args[1][0]!r} builds on itself") from None
+
+
+def _absent(extent: Extent, what: str, reason: str) -> InvalidHistoryError | NotLoadedError:
+    return NotLoadedError(what) if extent.graph.partial else InvalidHistoryError(reason)
 
 
 def _brought_in(revision: Revision, extent: Extent, pool: Mapping[str, Entry], introduced: set[str]) -> list[Entry]:
@@ -87,40 +97,50 @@ def _added(extent: Extent, revision: Revision, entries: Sequence[Entry]) -> Exte
     fresh = {entry.id for entry in entries}
     operation, stated = revision.operation, revision.entry_ids
     if operation is not None and operation.type == "append":
-        ids = operation.entry_ids or ()
-        before = _sequence(extent, revision.parent)
-        if stated is not None and (*before.ids(), *ids) != stated:
-            raise InvalidHistoryError(f"revision {revision.id!r} lists other entries than its operation gives")
-        for entry_id in ids:
-            known = entry_id in fresh or extent.find_entry(entry_id) is not None
-            if not known or (entry_id not in fresh and entry_id in before):
-                reason = "is there already" if known else "is not there"
-                raise InvalidHistoryError(f"revision {revision.id!r} appends entry {entry_id!r}, which {reason}")
-        if len(set(ids)) < len(ids):
-            raise InvalidHistoryError(f"revision {revision.id!r} appends an entry twice")
-        revision = _sized(revision, before.size + len(ids), None)
-        return extent.appended(entries, revision, before, ids)[0]
-    sequence = _result(extent, revision, fresh)
-    if stated is not None and sequence is not None and tuple(sequence.ids()) != stated:
+        return _appended(extent, revision, operation.entry_ids or (), entries)
+    sequence = _result(extent, revision)
+    if sequence is not None and not _agrees(sequence, stated):
         if operation is None or operation.type != "edit":
             raise InvalidHistoryError(f"revision {revision.id!r} lists other entries than its operation gives")
         sequence = None
-    if sequence is None:
-        sequence = IdSequence.of(stated or ())
-    else:
+    if sequence is not None:
         stated = None
-    ids = tuple(sequence.ids())
+    elif stated is not None:
+        sequence = IdSequence.of(stated)
+    else:
+        raise InvalidHistoryError(f"revision {revision.id!r} has patches that do not name what they brought in")
     if operation is None or operation.type != "fork":
-        if len(set(ids)) < len(ids):
-            raise InvalidHistoryError(f"revision {revision.id!r} shows an entry twice")
-        for entry_id in ids:
-            if entry_id not in fresh and extent.find_entry(entry_id) is None:
-                raise InvalidHistoryError(f"revision {revision.id!r} shows entry {entry_id!r}, which is not there")
+        _check_shown(extent, revision, sequence.ids(), fresh)
     return extent.added(entries, _sized(revision, sequence.size, stated or None), sequence)
 
 
+def _appended(extent: Extent, revision: Revision, ids: Sequence[str], entries: Sequence[Entry]) -> Extent:
+    before = _sequence(extent, revision.parent)
+    if not _agrees(before, revision.entry_ids, ids):
+        raise InvalidHistoryError(f"revision {revision.id!r} lists other entries than its operation gives")
+    fresh = {entry.id for entry in entries}
+    _check_shown(extent, revision, ids, fresh)
+    for entry_id in ids:
+        if entry_id not in fresh and entry_id in before:
+            raise InvalidHistoryError(f"revision {revision.id!r} appends entry {entry_id!r}, which is there already")
+    return extent.appended(entries, _sized(revision, before.size + len(ids), None), before, ids)[0]
+
+
+def _agrees(sequence: IdSequence, stated: tuple[str, ...] | None, ids: Sequence[str] = ()) -> bool:
+    return stated is None or (*sequence.ids(), *ids) == stated[sequence.missing :]
+
+
+def _check_shown(extent: Extent, revision: Revision, ids: Sequence[str], fresh: AbstractSet[str]) -> None:
+    if len(set(ids)) < len(ids):
+        raise InvalidHistoryError(f"revision {revision.id!r} shows an entry twice")
+    for entry_id in ids:
+        if entry_id not in fresh and extent.find_entry(entry_id) is None:
+            reason = f"revision {revision.id!r} shows entry {entry_id!r}, which is not there"
+            raise _absent(extent, f"entry {entry_id!r}", reason)
+
+
 def _sized(revision: Revision, size: int, stated: tuple[str, ...] | None) -> Revision:
-    if revision.size not in (-1, size):
+    if revision.size not in {-1, size}:
         raise InvalidHistoryError(f"revision {revision.id!r} says that it shows {revision.size} entries, not {size}")
     return replace(revision, size=size, entry_ids=stated)
 
@@ -130,7 +150,7 @@ def _sequence(extent: Extent, revision_id: str | None) -> IdSequence:
     return IdSequence.of(()) if sequence is None else sequence
 
 
-def _result(extent: Extent, revision: Revision, fresh: set[str]) -> IdSequence | None:
+def _result(extent: Extent, revision: Revision) -> IdSequence | None:
     """What the operation makes of the parent's sequence; None where only the stated sequence tells."""
     operation = revision.operation
     if operation is None:
@@ -147,7 +167,7 @@ def _result(extent: Extent, revision: Revision, fresh: set[str]) -> IdSequence |
         for patch in operation.patches:
             kept, absent = narrowed(patch, set(draft.ids).__contains__)
             if absent and before.missing:
-                raise InvalidHistoryError(f"revision {revision.id!r} edits entries that were not loaded")
+                raise NotLoadedError(f"the first {before.missing} entries of the view", "log.history()")
             if (absent or kept is None) and revision.entry_ids is None:
                 raise InvalidHistoryError(f"revision {revision.id!r} edits {absent[0]!r}, which its parent lacks")
             if kept is not None:

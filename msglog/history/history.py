@@ -177,23 +177,13 @@ class MessageHistory:
         Summaries that lead nowhere, in a cycle or to unknown entries only, are left out.
         """
         ids = self._held(self._sequence, None) if entry_ids is None else list(entry_ids)
-        messages: list[Message] = []
-        seen: set[str] = set()
-        waiting = ids[::-1]
-        while waiting:
-            entry_id = waiting.pop()
-            if entry_id in seen:
-                continue
-            seen.add(entry_id)
-            entry = self._extent.find_entry(entry_id)
-            if entry is None:
-                if self._partial:
-                    raise NotLoadedError(f"entry {entry_id!r}")
-            elif entry.kind == "summary" and entry.sources:
-                waiting.extend(reversed(entry.sources))
-            else:
-                messages.append(entry.message)
-        return messages
+        return [entry.message for entry in originals(ids, self._find)]
+
+    def _find(self, entry_id: str) -> Entry | None:
+        entry = self._extent.find_entry(entry_id)
+        if entry is None and self._partial:
+            raise NotLoadedError(f"entry {entry_id!r}")
+        return entry
 
     def estimate_tokens(self) -> int:
         """A local estimate of the view's tokens: a quarter of its characters."""
@@ -224,6 +214,11 @@ class MessageHistory:
         """Every revision of the graph, parents before children."""
         self._need_all("the graph behind the head")
         return list(self._extent.all_revisions())
+
+    def introduced(self, revision_id: str) -> list[Entry]:
+        """The entries that came in with a revision, in order."""
+        self.revision(revision_id)
+        return self._extent.introduced(revision_id)
 
     def lineage(self) -> Iterator[Revision]:
         """The revisions from the head to the root; `NotLoadedError` where the next one is not at hand."""
@@ -478,6 +473,26 @@ class MessageHistory:
         if sequence is None:
             raise NotLoadedError(f"the view of revision {revision.id!r}", f"log.history(at={revision.id!r})")
         return sequence
+
+
+def originals(ids: Iterable[str], find: Callable[[str], Entry | None]) -> list[Entry]:
+    """The turns that entries lead to: summaries expanded through their sources, recursively, each turn once."""
+    turns: list[Entry] = []
+    seen: set[str] = set()
+    waiting = list(ids)[::-1]
+    while waiting:
+        entry_id = waiting.pop()
+        if entry_id in seen:
+            continue
+        seen.add(entry_id)
+        entry = find(entry_id)
+        if entry is None:
+            continue
+        if entry.kind == "summary" and entry.sources:
+            waiting.extend(reversed(entry.sources))
+        else:
+            turns.append(entry)
+    return turns
 
 
 def _by_id(items: Iterable[Revision | Entry]) -> dict[str, Revision | Entry]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Protocol, TypeVar
 
 K = TypeVar("K")
@@ -22,11 +23,11 @@ class Editable(Protocol[K]):
         """The position of `key`, or None."""
         ...
 
-    def first(self, keys: Set[K]) -> int | None:
+    def first(self, keys: AbstractSet[K]) -> int | None:
         """The position of the first of `keys`, or None."""
         ...
 
-    def remove(self, keys: Set[K]) -> list[K]:
+    def remove(self, keys: AbstractSet[K]) -> list[K]:
         """Take out those of `keys` that are there; they are returned in their order."""
         ...
 
@@ -47,15 +48,18 @@ class EditableList:
         return len(self.ids)
 
     def index(self, key: str) -> int | None:
+        """The position of `key`, or None."""
         try:
             return self.ids.index(key)
         except ValueError:
             return None
 
-    def first(self, keys: Set[str]) -> int | None:
+    def first(self, keys: AbstractSet[str]) -> int | None:
+        """The position of the first of `keys`, or None."""
         return next((i for i, key in enumerate(self.ids) if key in keys), None)
 
-    def remove(self, keys: Set[str]) -> list[str]:
+    def remove(self, keys: AbstractSet[str]) -> list[str]:
+        """Take out those of `keys` that are there; they are returned in their order."""
         if len(keys) == 1:  # the usual case, at the speed of list.index
             (key,) = keys
             at = self.index(key)
@@ -65,6 +69,7 @@ class EditableList:
         return gone
 
     def insert(self, position: int, keys: Sequence[str]) -> None:
+        """Put `keys` in, the first of them at `position`."""
         self.ids[position:position] = keys
 
 
@@ -123,15 +128,21 @@ class IdSequence:
         return IdSequence(chunks, tail, len(tail), size, self.missing)
 
     def changed_to(self, ids: list[str]) -> IdSequence:
-        """The sequence of `ids`, which keeps the chunks at both ends that did not change."""
-        old = [*self._chunks, tuple(self._tail[: self._own])]
+        """The sequence of `ids`, which keeps the parts at both ends that did not change."""
+        old, tail, own = list(self._chunks), self._tail, self._own
+        if ids[max(0, len(ids) - own) :] != tail[:own]:
+            old.append(tuple(tail[:own]))
+            tail, own = [], 0
         start, front = 0, 0
         while front < len(old) and tuple(ids[start : start + len(old[front])]) == old[front]:
             start += len(old[front])
             front += 1
-        end, back = len(ids), len(old)
-        while back > front and end - len(old[back - 1]) >= start and tuple(ids[end - len(old[back - 1]) : end]) == old[back - 1]:
-            end -= len(old[back - 1])
+        end, back = len(ids) - own, len(old)
+        while back > front:
+            cut = end - len(old[back - 1])
+            if cut < start or tuple(ids[cut:end]) != old[back - 1]:
+                break
+            end = cut
             back -= 1
         middle = ids[start:end]
         # A small leftover joins its neighbour, so that many small edits do not leave many small chunks.
@@ -140,6 +151,6 @@ class IdSequence:
             middle = [*old[front], *middle]
         parts = max(1, -(-len(middle) // CHUNK))
         step = -(-len(middle) // parts) or 1
-        cut = [tuple(middle[i : i + step]) for i in range(0, len(middle), step)]
-        chunks = tuple(chunk for chunk in (*old[:front], *cut, *old[back:]) if chunk)
-        return IdSequence(chunks, [], 0, self.missing + len(ids), self.missing)
+        between = [tuple(middle[i : i + step]) for i in range(0, len(middle), step)]
+        chunks = tuple(chunk for chunk in (*old[:front], *between, *old[back:]) if chunk)
+        return IdSequence(chunks, tail, own, self.missing + len(ids), self.missing)

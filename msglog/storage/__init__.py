@@ -1,0 +1,1 @@
+"""How a store is kept: tables, transactions, the writer, readers and followers."""

@@ -1,0 +1,137 @@
+"""What callers ask of the writer, and what they get back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from msglog.codec import FrozenDict
+from msglog.history import MessageHistory
+from msglog.storage.rows import Draft
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """Entries for the end of a branch, as one revision."""
+
+    log: str
+    branch: str
+    drafts: Sequence[Draft]
+    meta: FrozenDict
+    expected_seq: int | None = None
+    expected_head: str | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes of content."""
+        return sum(draft.size for draft in self.drafts)
+
+    @property
+    def entry_ids(self) -> tuple[str, ...]:
+        """The ids of all its entries."""
+        return tuple(draft.entry.id for draft in self.drafts)
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """Where each entry stands, and which of them this append brought in."""
+
+    seqs: list[int]
+    new: list[tuple[Draft, int]]
+    revision: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """The revisions of a history that the log does not hold yet. `drafts` are its new entries by revision."""
+
+    log: str
+    branch: str
+    history: MessageHistory
+    rebase: bool
+    size: int = 0
+    entry_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """The revision that the commit left the branch at; `rebased` where it is not the history's own."""
+
+    revision: str
+    rebased: bool
+    new: list[tuple[Draft, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """A new branch, at a revision or at the head of another branch."""
+
+    log: str
+    branch: str
+    name: str
+    at: str | None
+    size: int = 0
+    entry_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rewind:
+    """A revision that shows again what an earlier one showed."""
+
+    log: str
+    branch: str
+    revision: str
+    expected_head: str | None
+    meta: FrozenDict
+    size: int = 0
+    entry_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Redact:
+    """The content of an entry taken away."""
+
+    log: str
+    entry: str | int
+    reason: str
+    size: int = 0
+    entry_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RedactReceipt:
+    """What a redaction did: the entry that was blanked, when, and the summaries that may still tell of it.
+
+    `complete` says that no copy is left in the write-ahead log; a reader can keep one there, and the next
+    checkpoint that succeeds takes it away.
+    """
+
+    entry_id: str
+    seq: int
+    at: datetime
+    summaries: tuple[str, ...]
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Purge:
+    """A whole log taken away."""
+
+    log: str
+    size: int = 0
+    entry_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PurgeReceipt:
+    """What a purge took away. `complete` as for a redaction."""
+
+    log: str
+    entries: int
+    revisions: int
+    at: datetime
+    complete: bool
+
+
+Request = Append | Commit | Fork | Rewind | Redact | Purge

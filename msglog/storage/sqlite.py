@@ -1,0 +1,85 @@
+"""SQLite through a DB-API module: the standard library's `sqlite3`, or one that the caller chose."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from types import ModuleType
+from typing import Any
+from urllib.parse import quote
+
+from msglog.storage.engine import Connection, DriverError, Row
+
+
+class DbApiConnection:
+    """A connection of a DB-API module of SQLite."""
+
+    __slots__ = ("_connection", "_error", "_execute", "_executemany")
+
+    def __init__(self, connection: Any, error: type[Exception]) -> None:
+        self._connection = connection
+        self._execute = connection.execute
+        self._executemany = connection.executemany
+        self._error = error
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        """Run one statement and return all its rows."""
+        try:
+            return self._execute(sql, parameters).fetchall()  # type: ignore[no-any-return]
+        except self._error as error:
+            raise _translated(error) from error
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run one statement for each of `rows`."""
+        try:
+            self._executemany(sql, rows)
+        except self._error as error:
+            raise _translated(error) from error
+
+    def describe(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[list[str], list[Row]]:
+        """Run one statement and return the names of its columns and its rows."""
+        try:
+            cursor = self._execute(sql, parameters)
+            return [column[0] for column in cursor.description or ()], cursor.fetchall()
+        except self._error as error:
+            raise _translated(error) from error
+
+    def close(self) -> None:
+        """Close it."""
+        try:
+            self._connection.close()
+        except self._error as error:
+            raise _translated(error) from error
+
+
+def _translated(error: Exception) -> DriverError:
+    code = getattr(error, "sqlite_errorname", None)
+    if code is None:
+        # Raised by the module itself: a closed connection, two statements at once, a value it cannot bind.
+        code = "SQLITE_MISUSE"
+    return DriverError(code, str(error))
+
+
+class SqliteDriver:
+    """SQLite through a DB-API module."""
+
+    def __init__(self, module: ModuleType | Any = sqlite3) -> None:
+        self.module = module
+        self.name: str = module.__name__
+        self.version: tuple[int, ...] = tuple(module.sqlite_version_info)
+
+    @property
+    def is_standard(self) -> bool:
+        """Whether this is the library that `import sqlite3` gives."""
+        return self.module is sqlite3
+
+    def connect(self, path: str, *, read_only: bool = False) -> Connection:
+        """Open a file that exists. Connections never wait for locks by themselves: the writer does."""
+        uri = f"file:{quote(path)}?mode={'ro' if read_only else 'rw'}"
+        try:
+            connection = self.module.connect(
+                uri, uri=True, timeout=0, isolation_level=None, check_same_thread=False, cached_statements=64
+            )
+        except self.module.Error as error:
+            raise _translated(error) from error
+        return DbApiConnection(connection, self.module.Error)

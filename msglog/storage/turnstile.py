@@ -1,0 +1,54 @@
+"""Turns between processes: a lock on a file beside the store, held for one transaction or checkpoint.
+
+`BEGIN IMMEDIATE` is what keeps writers apart; the turnstile only spares them SQLite's long, unfair
+waits, and keeps checkpoints of different processes from overlapping (the WAL-reset bug of SQLite
+3.7.0 to 3.51.2, https://sqlite.org/wal.html#walresetbug). Where the system has no `flock`, it does nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - not on POSIX
+    fcntl = None  # type: ignore[assignment]
+
+
+class Turnstile:
+    """One lock file. One thread of the process uses it at a time: the writer's."""
+
+    def __init__(self, path: str) -> None:
+        self.path = f"{path}.lock"
+        self._descriptor: int | None = None
+
+    def enter(self, deadline: float) -> bool:
+        """Wait for a turn until `deadline` (of `time.monotonic`); whether it came."""
+        if fcntl is None:
+            return True
+        if self._descriptor is None:
+            self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        pause = 0.0001
+        while True:
+            try:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    return False
+            else:
+                return True
+            time.sleep(pause * (0.5 + random.random()))  # noqa: S311 jitter
+            pause = min(pause * 1.5, 0.002)
+
+    def leave(self) -> None:
+        """Let the next one through."""
+        if fcntl is not None and self._descriptor is not None:
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """Close the lock file; it stays beside the store."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None

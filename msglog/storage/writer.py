@@ -1,0 +1,472 @@
+"""The writer: one thread a file and process, which commits what waits in groups.
+
+Callers queue their requests; the writer takes all that wait, runs them in one transaction and wakes their
+callers. Each caller's request waits with it, so the queue never holds more than its callers do: it needs
+no bound of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from msglog.errors import (
+    BatchTooLargeError,
+    CommitUncertainError,
+    MsgLogError,
+    StoreBusyError,
+    StoreClosedError,
+    StoreIOError,
+    StoreReplacedError,
+)
+from msglog.storage import statements as sql
+from msglog.storage.engine import Connection, Driver, DriverError, explained
+from msglog.storage.requests import PurgeReceipt, RedactReceipt, Request
+from msglog.storage.transaction import ERASURE, Ledger, Transaction
+from msglog.storage.turnstile import Turnstile
+
+BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
+
+GROUP_REQUESTS = 256
+GROUP_BYTES = 4 * 2**20
+BATCH_BYTES = 64 * 2**20
+
+WAL_PAGES = 1000
+"""About so many pages in the write-ahead log call for a checkpoint."""
+WAL_BYTES = 8 * 2**20
+"""A write-ahead log of this size calls for one that waits for readers."""
+
+
+class Job:
+    """A request in the queue, and whoever waits for it: a task of an event loop, or a thread."""
+
+    __slots__ = ("_event", "_future", "_loop", "deadline", "error", "queued", "request", "result", "taken")
+
+    def __init__(self, request: Request, patience: float) -> None:
+        self.request = request
+        self.queued = time.monotonic()
+        self.deadline = self.queued + patience
+        self.result: Any = None
+        self.error: BaseException | None = None
+        self.taken = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._future: asyncio.Future[None] | None = None
+        self._event: threading.Event | None = None
+
+    async def outcome(self, writer: Writer) -> Any:
+        """Queue the request and wait for it in a task. A cancelled task takes it back if it still can."""
+        self._loop = asyncio.get_running_loop()
+        self._future = self._loop.create_future()
+        writer.submit(self)
+        try:
+            await self._future
+        except asyncio.CancelledError:
+            writer.withdraw(self)
+            raise
+        return self._answer()
+
+    def outcome_blocking(self, writer: Writer) -> Any:
+        """Queue the request and wait for it in a thread."""
+        self._event = threading.Event()
+        writer.submit(self)
+        try:
+            self._event.wait()
+        except BaseException:
+            writer.withdraw(self)
+            raise
+        return self._answer()
+
+    def _answer(self) -> Any:
+        if self.error is not None:
+            raise self.error
+        return self.result
+
+    def settle(self) -> None:
+        """Wake the task that waits. Called on its loop."""
+        if self._future is not None and not self._future.done():
+            self._future.set_result(None)
+
+    @staticmethod
+    def wake(jobs: Iterable[Job]) -> None:
+        """Wake whoever waits for these jobs; one call for each event loop."""
+        by_loop: dict[asyncio.AbstractEventLoop, list[Job]] = {}
+        for job in jobs:
+            if job._event is not None:
+                job._event.set()
+            elif job._loop is not None:
+                by_loop.setdefault(job._loop, []).append(job)
+        for loop, settled in by_loop.items():
+            # A loop that was closed meanwhile has nobody left to wake.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(_settle_all, settled)
+
+
+def _settle_all(jobs: list[Job]) -> None:
+    for job in jobs:
+        job.settle()
+
+
+class Writer:
+    """The only one who writes to a file in this process."""
+
+    def __init__(self, path: str, driver: Driver, identity: tuple[int, int], on_commit: Callable[[], None]) -> None:
+        self.path = path
+        self.full = True
+        self.journal_mode = "wal"
+        self._driver = driver
+        self._identity = identity
+        self._on_commit = on_commit
+        self._turnstile = Turnstile(path)
+        self._ledger = Ledger()
+        self._connection: Connection | None = None
+        self._level: bool | None = None
+        self._wal_identity: int | None = None
+        self._broken: MsgLogError | None = None
+        self._queue: deque[Job] = deque()
+        self._changed = threading.Condition()
+        self._idle = True
+        self._closing = False
+        self._thread: threading.Thread | None = None
+        self._pages = 0
+        self._tried_at = 0
+
+    # For callers
+
+    def submit(self, job: Job) -> None:
+        """Put a job in the queue."""
+        if job.request.size > BATCH_BYTES:
+            raise BatchTooLargeError(job.request.size, BATCH_BYTES)
+        with self._changed:
+            if self._closing:
+                raise StoreClosedError(self.path)
+            if self._broken is not None:
+                raise self._broken
+            self._queue.append(job)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="msglog-writer", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+
+    def withdraw(self, job: Job) -> None:
+        """Take a job back, if the writer has not taken it yet."""
+        with self._changed:
+            if not job.taken:
+                with contextlib.suppress(ValueError):
+                    self._queue.remove(job)
+
+    def drain(self, timeout: float) -> bool:
+        """Wait until nothing waits any more; whether that came in time."""
+        deadline = time.monotonic() + timeout
+        with self._changed:
+            while self._queue or not self._idle:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    return False
+                self._changed.wait(left)
+        return True
+
+    def close(self, timeout: float = 5.0) -> None:
+        """Finish what waits, then end the thread and close the connection."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join(timeout)
+        else:
+            self._turnstile.close()
+
+    # The thread
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._idle = True
+                self._changed.notify_all()
+                while not self._queue and not self._closing:
+                    self._changed.wait()
+                if not self._queue:
+                    break
+                self._idle = False
+            try:
+                self._serve()
+            except BaseException as error:  # noqa: BLE001 nobody may wait for ever
+                self._fail_all(error)
+        self._disconnect()
+        self._turnstile.close()
+
+    def _serve(self) -> None:
+        """One turn: wait for it, commit a group, checkpoint where one is due."""
+        with self._changed:
+            deadline = min((job.deadline for job in self._queue), default=0.0)
+        try:
+            entered = self._turnstile.enter(deadline)
+        except OSError as error:
+            self._fail_all(StoreIOError(self.path, f"lock file: {error.strerror}"))
+            return
+        if not entered:
+            self._expire()
+            return
+        try:
+            if self._begin(deadline):
+                self._commit_group(self._take())
+                self._checkpoint_if_due()
+            else:
+                self._expire()
+        except DriverError as error:
+            self._disconnect()
+            self._fail_all(explained(error, self.path))
+        finally:
+            self._turnstile.leave()
+
+    def _begin(self, deadline: float) -> bool:
+        """BEGIN IMMEDIATE, waiting for a process that does not use the turnstile; whether it came in time."""
+        pause = 0.0002
+        while True:
+            try:
+                connection = self._connected()
+                if self._level is not self.full:
+                    connection.execute(f"PRAGMA synchronous = {'FULL' if self.full else 'NORMAL'}")
+                    self._level = self.full
+                connection.execute("BEGIN IMMEDIATE")
+            except DriverError as error:
+                if error.primary not in BUSY:
+                    raise
+            else:
+                return True
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(pause)
+            pause = min(pause * 1.5, 0.005)
+
+    def _connected(self) -> Connection:
+        if self._connection is None:
+            connection = self._driver.connect(self.path)
+            try:
+                connection.execute("PRAGMA secure_delete = ON")
+                connection.execute("PRAGMA wal_autocheckpoint = 0")
+                self.journal_mode = connection.execute("PRAGMA journal_mode = WAL")[0][0]
+            except DriverError:
+                connection.close()
+                raise
+            self._connection, self._level, self._wal_identity = connection, None, None
+            self._ledger.forget()
+        return self._connection
+
+    def _disconnect(self) -> None:
+        if self._connection is not None:
+            with contextlib.suppress(DriverError):
+                self._connection.close()
+            self._connection = None
+
+    def _take(self) -> list[Job]:
+        """The jobs of the next group, first come first served."""
+        jobs: list[Job] = []
+        size = 0
+        now = time.monotonic()
+        late: list[Job] = []
+        with self._changed:
+            while self._queue and len(jobs) < GROUP_REQUESTS:
+                job = self._queue[0]
+                if jobs and size + job.request.size > GROUP_BYTES:
+                    break
+                self._queue.popleft()
+                job.taken = True
+                if job.deadline < now:
+                    job.error = StoreBusyError(self.path, now - job.queued)
+                    late.append(job)
+                else:
+                    jobs.append(job)
+                    size += job.request.size
+        Job.wake(late)
+        return jobs
+
+    def _expire(self) -> None:
+        """Answer those whose patience has ended."""
+        now = time.monotonic()
+        with self._changed:
+            late = [job for job in self._queue if job.deadline <= now]
+            for job in late:
+                self._queue.remove(job)
+                job.taken = True
+                job.error = StoreBusyError(self.path, now - job.queued)
+        Job.wake(late)
+
+    def _fail_all(self, error: BaseException) -> None:
+        with self._changed:
+            jobs = list(self._queue)
+            self._queue.clear()
+            for job in jobs:
+                job.taken = True
+                job.error = error
+        Job.wake(jobs)
+
+    def _commit_group(self, jobs: list[Job]) -> None:
+        """Commit the jobs together; where the database refuses one, each of them alone."""
+        try:
+            self._attempt(jobs)
+        except DriverError as error:
+            self._roll_back()
+            if len(jobs) > 1:
+                for job in jobs:
+                    job.error = job.result = None
+                    self._alone(job)
+            else:
+                for job in jobs:
+                    job.error = explained(error, self.path)
+        except Exception as error:  # noqa: BLE001 a fault of ours must reach its caller, not end the writer
+            self._roll_back()
+            for job in jobs:
+                job.error = error
+        Job.wake(jobs)
+
+    def _alone(self, job: Job) -> None:
+        try:
+            if self._connection is None:
+                raise DriverError("SQLITE_IOERR", "the connection is gone")
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._attempt([job])
+        except DriverError as error:
+            self._roll_back()
+            job.error = explained(error, self.path)
+
+    def _roll_back(self) -> None:
+        self._ledger.forget()
+        if self._connection is not None:
+            with contextlib.suppress(DriverError):
+                self._connection.execute("ROLLBACK")
+
+    def _attempt(self, jobs: list[Job]) -> None:
+        """Run jobs in the open transaction and commit it."""
+        connection = self._connection
+        assert connection is not None  # noqa: S101 the caller holds one
+        version = connection.execute("PRAGMA data_version")[0][0]
+        if version != self._ledger.version:
+            self._ledger.forget()
+            self._ledger.version = version
+        transaction = Transaction(connection, self._ledger, self.path)
+        for job in jobs:
+            try:
+                job.result = transaction.run(job.request)
+            except MsgLogError as error:
+                job.error = error
+        if not transaction.wrote:
+            connection.execute("ROLLBACK")
+            if transaction.erased:
+                self._finish_erasure(jobs)
+            return
+        transaction.flush()
+        try:
+            connection.execute("COMMIT")
+        except DriverError as error:
+            if not self._resolve(jobs, transaction, error):
+                return
+        if not self._in_place():
+            self._broken = StoreReplacedError(self.path)
+            for job in jobs:
+                job.error = self._broken
+            return
+        self._pages += 6 + sum(job.request.size for job in jobs) // 3000 + len(jobs) // 8
+        if transaction.erased:
+            self._finish_erasure(jobs)
+        self._on_commit()
+
+    def _in_place(self) -> bool:
+        """Whether the file and its write-ahead log are still those that were opened."""
+        try:
+            status = os.stat(self.path)
+            if (status.st_dev, status.st_ino) != self._identity:
+                return False
+            if self.journal_mode != "wal":
+                return True
+            wal = os.stat(f"{self.path}-wal").st_ino
+        except OSError:
+            return False
+        if self._wal_identity is None:
+            self._wal_identity = wal
+        return wal == self._wal_identity
+
+    # When the disk says no
+
+    def _resolve(self, jobs: list[Job], transaction: Transaction, error: DriverError) -> bool:
+        """Find out what a COMMIT that failed left behind: whether the transaction is stored. If not, jobs are told.
+
+        A full disk left no whole commit record: nothing is stored. After an I/O error the record may lie
+        in the write-ahead log although the connection does not see it, and come back after a crash. So a
+        new connection commits a barrier over whatever is left, and looks inside it.
+        """
+        if error.primary == "SQLITE_FULL" or error.primary in BUSY:
+            raise error
+        self._disconnect()
+        self._ledger.forget()
+        try:
+            connection = self._connected()
+            connection.execute("PRAGMA synchronous = FULL")
+            self._level = True
+            connection.execute("BEGIN IMMEDIATE")
+            stored = transaction.is_stored(connection)
+            connection.execute(sql.SET_MARK, ("barrier", time.time_ns() // 1000))
+            connection.execute("COMMIT")
+        except DriverError as failure:
+            stored = None
+            self._disconnect()
+            self._broken = StoreIOError(self.path, failure.code)
+            self._broken.__cause__ = failure
+        for job in jobs:
+            if job.error is None and stored is None:
+                job.error = CommitUncertainError(self.path, job.request.entry_ids)
+            elif job.error is None and not stored:
+                job.error = explained(error, self.path)
+        return bool(stored)
+
+    # Checkpoints
+
+    def _finish_erasure(self, jobs: list[Job]) -> None:
+        """Take what was erased out of the write-ahead log, and say in the receipts whether that is done."""
+        complete = self._checkpoint("TRUNCATE", 0.5)
+        if complete:
+            with contextlib.suppress(DriverError):
+                assert self._connection is not None  # noqa: S101 a checkpoint was just made through it
+                self._connection.execute("DELETE FROM marks WHERE name = ?", (ERASURE,))
+        for job in jobs:
+            if isinstance(job.result, (RedactReceipt, PurgeReceipt)):
+                job.result = replace(job.result, complete=complete)
+
+    def _checkpoint_if_due(self) -> None:
+        """PASSIVE from time to time; one that waits for readers where the log has grown large all the same."""
+        if self._connection is None or self.journal_mode != "wal":
+            return
+        if self._pages >= WAL_PAGES:
+            self._pages = 0
+            self._checkpoint("PASSIVE", 0)
+        try:
+            size = os.stat(f"{self.path}-wal").st_size
+        except OSError:
+            return
+        if size <= WAL_BYTES:
+            self._tried_at = 0
+        elif size >= self._tried_at + 2**20:
+            self._tried_at = size
+            if self._checkpoint("TRUNCATE", 0.02 if size <= 4 * WAL_BYTES else 0.5):
+                self._tried_at = 0
+
+    def _checkpoint(self, mode: str, wait: float) -> bool:
+        """A checkpoint; whether all of the log is in the file."""
+        connection = self._connection
+        if connection is None:
+            return False
+        try:
+            connection.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}")
+            busy, logged, done = connection.execute(f"PRAGMA wal_checkpoint({mode})")[0]
+            connection.execute("PRAGMA busy_timeout = 0")
+        except DriverError:
+            # What was committed stays in the log, and the next checkpoint tries again.
+            return False
+        return not busy and logged == done
+
