@@ -210,6 +210,22 @@ class InvalidNameError(MsgLogError, ValueError):
         super().__init__(f"{what} {reason}", what=what, reason=reason)
 
 
+class PositionError(MsgLogError, ValueError):
+    """A follower was to begin after a seq that the log does not have yet."""
+
+    log: str
+    after: int
+    end: int
+
+    def __init__(self, log: str, after: int, end: int) -> None:
+        super().__init__(
+            f"log {log!r} ends at seq {end}, so nothing can follow seq {after}; was it purged, or is it another log?",
+            log=log,
+            after=after,
+            end=end,
+        )
+
+
 class UnknownLogError(MsgLogError, LookupError):
     """No log of this name in the store."""
 

@@ -221,7 +221,8 @@ def _as_tuple(value: Any) -> Any:
     return () if value is None else tuple(value) if isinstance(value, list) else value
 
 
-def _string_keys(value: Mapping[Any, Any]) -> dict[str, Any]:
+def string_keys(value: Mapping[Any, Any]) -> dict[str, Any]:
+    """A dict of `value`, whose keys must be strings, since they are passed on as keywords."""
     for key in value:
         if not isinstance(key, str):
             raise CodecError("", f"a key of an object must be a str, not {type(key).__name__}")
@@ -229,8 +230,7 @@ def _string_keys(value: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _as_object(value: Any) -> Any:
-    # Before pydantic passes it on as keywords, which must be strings.
-    return _string_keys(value) if isinstance(value, Mapping) else value
+    return string_keys(value) if isinstance(value, Mapping) else value
 
 
 class Message(_WithExtra):
@@ -374,7 +374,7 @@ def as_message(value: Message | Mapping[str, Any]) -> Message:
     if isinstance(value, Message):
         return value
     if isinstance(value, Mapping):
-        return Message(**_string_keys(value))
+        return Message(**string_keys(value))
     raise InvalidMessageError("", f"expected a Message or a dict, not {type(value).__name__}")
 
 
@@ -435,7 +435,7 @@ def as_entry(value: EntryInput, *, new: IdMaker = new_id) -> Entry:
     if isinstance(value, Entry):
         return value
     if isinstance(value, (dict, Mapping)) and "message" in value and "role" not in value:
-        fields = {key: item for key, item in _string_keys(value).items() if item is not None}
+        fields = {key: item for key, item in string_keys(value).items() if item is not None}
         return Entry(**fields) if "id" in fields else Entry(id=new(), **fields)
     return make_entry(new(), as_message(value))
 
@@ -446,7 +446,7 @@ def as_meta(value: MessageMeta | Mapping[str, Any] | None) -> MessageMeta | None
         return value
     if isinstance(value, Mapping):
         try:
-            return MessageMeta(**_string_keys(value))
+            return MessageMeta(**string_keys(value))
         except (CodecError, InvalidMessageError) as error:
             raise error.under("meta") from None
     raise InvalidMessageError("meta", f"expected a MessageMeta or a dict, not {type(value).__name__}")

@@ -60,8 +60,8 @@ def _in_order(extent: Extent, pending: Mapping[str, Revision]) -> list[Revision]
     needed: dict[str, list[str]] = {}
     in_order = True
     for revision in pending.values():
-        operation = revision.operation
-        builds_on = [i for i in (revision.parent, operation and operation.revision) if i is not None]
+        went_to = None if revision.operation is None else revision.operation.revision
+        builds_on = [i for i in (revision.parent, went_to) if i is not None]
         for revision_id in builds_on:
             if revision_id not in pending and extent.find_revision(revision_id) is None:
                 reason = f"revision {revision.id!r} builds on {revision_id!r}, which is not there"
@@ -108,10 +108,10 @@ def _added(extent: Extent, revision: Revision, entries: Sequence[Entry]) -> Exte
     elif stated is not None:
         sequence = IdSequence.of(stated)
     else:
-        raise InvalidHistoryError(f"revision {revision.id!r} has patches that do not name what they brought in")
+        raise InvalidHistoryError(f"revision {revision.id!r} does not tell which entries it shows")
     if operation is None or operation.type != "fork":
         _check_shown(extent, revision, sequence.ids(), fresh)
-    return extent.added(entries, _sized(revision, sequence.size, stated or None), sequence)
+    return extent.added(entries, _sized(revision, sequence.size, stated), sequence)
 
 
 def _appended(extent: Extent, revision: Revision, ids: Sequence[str], entries: Sequence[Entry]) -> Extent:
@@ -154,7 +154,7 @@ def _result(extent: Extent, revision: Revision) -> IdSequence | None:
     """What the operation makes of the parent's sequence; None where only the stated sequence tells."""
     operation = revision.operation
     if operation is None:
-        return None if revision.entry_ids else IdSequence.of(())
+        return IdSequence.of(()) if revision.parent is None and not revision.entry_ids else None
     if operation.type == "view":
         if operation.revision is not None:
             return _sequence(extent, operation.revision)

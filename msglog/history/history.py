@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 from msglog.budget import estimate_tokens
 from msglog.codec import EMPTY, FrozenDict, FrozenList, freeze_object
@@ -18,6 +17,7 @@ from msglog.errors import (
 )
 from msglog.history.graph import Extent, Graph, Revision
 from msglog.history.growth import check_same, grown, pool_of
+from msglog.history.lineage import brought_in, completed
 from msglog.history.operations import FORK, Operation, apply_patch, narrowed
 from msglog.history.pairs import broken_pairs, exchanges, widened
 from msglog.history.patches import InsertAfter, Move, Patch, PatchInput, Remove, Summary, as_patches
@@ -46,36 +46,38 @@ class MessageHistory:
     `ids` and `clock` (milliseconds since 1970) replace the sources of ids and times.
     """
 
-    __slots__ = ("_clock", "_extent", "_head", "_ids", "_partial", "_sequence")
+    __slots__ = ("_clock", "_extent", "_head", "_ids", "_sequence")
 
     def __init__(self, *, ids: IdMaker = new_id, clock: Clock = now_ms) -> None:
-        root = Revision(ids(), None, None, 0, clock())
-        sequence = IdSequence.of([])
-        self._set(Extent(Graph()).added((), root, sequence), root, sequence, ids, clock, partial=False)
-
-    def _set(
-        self, extent: Extent, head: Revision, sequence: IdSequence, ids: IdMaker, clock: Clock, *, partial: bool
-    ) -> None:
-        self._extent = extent
-        self._head = head
-        self._sequence = sequence
+        self._head = Revision(ids(), None, None, 0, clock())
+        self._sequence = IdSequence.of([])
+        self._extent = Extent(Graph()).added((), self._head, self._sequence)
         self._ids = ids
         self._clock = clock
-        self._partial = partial
-
-    def _at(self, extent: Extent, head: Revision, sequence: IdSequence) -> MessageHistory:
-        made = MessageHistory.__new__(MessageHistory)
-        made._set(extent, head, sequence, self._ids, self._clock, partial=self._partial)
-        return made
 
     @classmethod
-    def loaded(cls, head: Revision, ids: Sequence[str], entries: Iterable[Entry], *, missing: int = 0) -> Self:
-        """A history of which only the head is at hand: its view `ids`, of which the first `missing` are left out."""
-        made = cls.__new__(cls)
-        sequence = IdSequence.of(ids, missing)
-        extent = Extent(Graph()).added(list(entries), head, sequence)
-        made._set(extent, head, sequence, new_id, now_ms, partial=head.parent is not None or missing > 0)
+    def _made(
+        cls, extent: Extent, head: Revision, sequence: IdSequence, ids: IdMaker = new_id, clock: Clock = now_ms
+    ) -> MessageHistory:
+        made: MessageHistory = cls.__new__(cls)
+        made._extent = extent
+        made._head = head
+        made._sequence = sequence
+        made._ids = ids
+        made._clock = clock
         return made
+
+    def _at(self, extent: Extent, head: Revision, sequence: IdSequence) -> MessageHistory:
+        return self._made(extent, head, sequence, self._ids, self._clock)
+
+    @classmethod
+    def loaded(
+        cls, head: Revision, ids: Sequence[str], entries: Iterable[Entry], *, missing: int = 0
+    ) -> MessageHistory:
+        """A history of which only the head is at hand: its view `ids`, of which the first `missing` are left out."""
+        sequence = IdSequence.of(ids, missing)
+        graph = Graph(partial=head.parent is not None or missing > 0)
+        return cls._made(Extent(graph).added(list(entries), head, sequence), head, sequence)
 
     # What it is
 
@@ -97,7 +99,7 @@ class MessageHistory:
     @property
     def is_partial(self) -> bool:
         """Whether the graph behind the head was not loaded, or not all of it."""
-        return self._partial
+        return self._extent.graph.partial
 
     def __len__(self) -> int:
         return self._sequence.size
@@ -118,7 +120,7 @@ class MessageHistory:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, MessageHistory):
             return NotImplemented
-        if self._head != other._head or self._partial != other._partial:
+        if self._head != other._head or self.is_partial != other.is_partial:
             return False
         if self._extent == other._extent:
             return True
@@ -130,7 +132,7 @@ class MessageHistory:
         return hash(self._head.id)
 
     def __repr__(self) -> str:
-        return f"<MessageHistory {self._head.id} of {self.size} entries{', partial' if self._partial else ''}>"
+        return f"<MessageHistory {self._head.id} of {self.size} entries{', partial' if self.is_partial else ''}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (MessageHistory.from_snapshot, (self.to_snapshot(),))
@@ -153,12 +155,8 @@ class MessageHistory:
         elif isinstance(view, str):
             ids = self._held(self._sequence_of(self.revision(view)), last)
         else:
-            ids = list(view) if last is None else list(view)[-last:] if last else []
-        find = self._extent.find_entry
-        entries = [find(i) for i in ids]
-        if None in entries:
-            raise self._unknown_entry(ids[entries.index(None)])
-        return entries  # type: ignore[return-value]
+            ids = self._held(IdSequence.of(list(view)), last)
+        return [self.entry(i) for i in ids]
 
     def render(self, view: View | None = None, *, last: int | None = None) -> list[Message]:
         """The messages of the view, of a revision, or of the given ids: what a model is shown."""
@@ -168,7 +166,7 @@ class MessageHistory:
         """The entry of this id, active or not."""
         entry = self._extent.find_entry(entry_id)
         if entry is None:
-            raise self._unknown_entry(entry_id)
+            raise NotLoadedError(f"entry {entry_id!r}") if self.is_partial else UnknownEntryError(entry_id)
         return entry
 
     def restore(self, entry_ids: Iterable[str] | None = None) -> list[Message]:
@@ -181,7 +179,7 @@ class MessageHistory:
 
     def _find(self, entry_id: str) -> Entry | None:
         entry = self._extent.find_entry(entry_id)
-        if entry is None and self._partial:
+        if entry is None and self.is_partial:
             raise NotLoadedError(f"entry {entry_id!r}")
         return entry
 
@@ -194,9 +192,8 @@ class MessageHistory:
         mine, theirs = self._held(self._sequence, None), other._held(other._sequence, None)
         shared = 0
         for a, b in zip(mine, theirs, strict=False):
-            if a != b and self.entry(a).message != other.entry(b).message:
-                break
-            if a == b and self._extent.graph is not other._extent.graph and self.entry(a) != other.entry(b):
+            one, two = self.entry(a).message, other.entry(b).message
+            if one is not two and repr(one.to_json()) != repr(two.to_json()):  # to the type and key order
                 break
             shared += 1
         return shared
@@ -206,7 +203,7 @@ class MessageHistory:
         revision = self._extent.find_revision(revision_id)
         if revision is not None:
             return revision
-        if self._partial:
+        if self.is_partial:
             raise NotLoadedError(f"revision {revision_id!r}")
         raise UnknownRevisionError(revision_id)
 
@@ -216,9 +213,8 @@ class MessageHistory:
         return list(self._extent.all_revisions())
 
     def introduced(self, revision_id: str) -> list[Entry]:
-        """The entries that came in with a revision, in order."""
-        self.revision(revision_id)
-        return self._extent.introduced(revision_id)
+        """The entries that came into a revision's lineage with it, in order."""
+        return brought_in(self._extent, self.revision(revision_id))
 
     def lineage(self) -> Iterator[Revision]:
         """The revisions from the head to the root; `NotLoadedError` where the next one is not at hand."""
@@ -227,6 +223,13 @@ class MessageHistory:
         while revision.parent is not None:
             revision = self.revision(revision.parent)
             yield revision
+
+    def loaded_lineage(self) -> Iterator[Revision]:
+        """The revisions from the head towards the root, as far as they were loaded."""
+        revision: Revision | None = self._head
+        while revision is not None:
+            yield revision
+            revision = None if revision.parent is None else self._extent.find_revision(revision.parent)
 
     # Changing
 
@@ -333,29 +336,30 @@ class MessageHistory:
         return self.to_snapshot().to_json()
 
     @classmethod
-    def from_snapshot(cls, snapshot: Snapshot | Mapping[str, Any]) -> MessageHistory:
+    def from_snapshot(
+        cls, snapshot: Snapshot | Mapping[str, Any], *, ids: IdMaker = new_id, clock: Clock = now_ms
+    ) -> MessageHistory:
         """The history of a snapshot: ours, or the original's, where each revision lists its `entryIds`.
 
         Raises `InvalidHistoryError` where the snapshot contradicts itself.
         """
         snapshot = as_snapshot(snapshot)
-        extent = grown(Extent(Graph()), snapshot.revisions, pool_of(snapshot.entries), whole=True)
+        extent = grown(Extent(Graph()), snapshot.revisions, pool_of(snapshot.entries))
         head, sequence = extent.find_revision(snapshot.head), extent.sequence(snapshot.head)
         if head is None or sequence is None:
             raise InvalidHistoryError(f"its head {snapshot.head!r} is not among its revisions")
-        made = cls.__new__(cls)
-        made._set(extent, head, sequence, new_id, now_ms, partial=False)
-        return made
+        return cls._made(extent, head, sequence, ids, clock)
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> MessageHistory:
+    def from_json(cls, data: Mapping[str, Any], *, ids: IdMaker = new_id, clock: Clock = now_ms) -> MessageHistory:
         """The history of what `to_json` gave."""
-        return cls.from_snapshot(data)
+        return cls.from_snapshot(data, ids=ids, clock=clock)
 
     def changes_since(self, base: str | None = None) -> HistoryDelta:
         """Every revision after `base` in the lineage, and every entry that came in with them.
 
-        Without `base`: the whole lineage. Raises `UnknownRevisionError` for a base that is no ancestor.
+        What they took over from other branches is part of it. Without `base`: the whole lineage. Raises
+        `UnknownRevisionError` for a base that is no ancestor.
         """
         revisions: list[Revision] = []
         for revision in self.lineage():
@@ -365,9 +369,10 @@ class MessageHistory:
         else:
             if base is not None:
                 raise UnknownRevisionError(base, "the lineage of this history")
-        revisions.reverse()
-        entries = [entry for revision in revisions for entry in self._extent.introduced(revision.id)]
-        return HistoryDelta(entries=tuple(entries), revisions=tuple(revisions), head=self._head.id, base=base)
+        extent = self._extent
+        revisions = completed(extent, revisions[::-1], None if base is None else self.revision(base))
+        entries = {entry.id: entry for revision in revisions for entry in brought_in(extent, revision)}
+        return HistoryDelta(entries=tuple(entries.values()), revisions=tuple(revisions), head=self._head.id, base=base)
 
     def apply(self, delta: HistoryDelta | Mapping[str, Any]) -> MessageHistory:
         """The history with a delta added and its head taken over. What is known already must be equal.
@@ -381,7 +386,7 @@ class MessageHistory:
             known = self._extent.find_revision(revision.id)
             if known is not None and known != revision:
                 raise InvalidHistoryError(f"revision {revision.id!r} is known with other content")
-        extent = grown(self._extent, delta.revisions, pool_of(delta.entries), whole=False)
+        extent = grown(self._extent, delta.revisions, pool_of(delta.entries))
         return self._at(extent, self._head, self._sequence).with_view(delta.head)
 
     # Within
@@ -404,13 +409,8 @@ class MessageHistory:
     def _window_error(self) -> NotLoadedError:
         return NotLoadedError(f"the first {self._sequence.missing} entries of the view", "log.history()")
 
-    def _unknown_entry(self, entry_id: str | None) -> NotLoadedError | UnknownEntryError:
-        if self._partial:
-            return NotLoadedError(f"entry {entry_id!r}")
-        return UnknownEntryError(entry_id or "")
-
     def _need_all(self, what: str) -> None:
-        if self._partial:
+        if self.is_partial:
             raise NotLoadedError(what)
 
     def _recorded(self, patch: Patch, fresh: Mapping[str, Entry], index: int) -> tuple[FrozenDict, list[Entry]]:
@@ -446,13 +446,11 @@ class MessageHistory:
         """The patch widened so that it takes whole tool exchanges, and puts nothing inside one."""
         entries = self._draft_entries(draft.ids, fresh)
         if isinstance(patch, Remove):
-            return [Remove(id=i) for i in widened([patch.id], entries)] or [patch]
+            return [Remove(id=i) for i in widened([patch.id], entries)]
         if isinstance(patch, Move):
-            return [Move(ids=tuple(widened(patch.ids, entries)), before=patch.before, after=patch.after)]
+            return [Move(ids=widened(patch.ids, entries), before=patch.before, after=patch.after)]
         if isinstance(patch, Summary) and patch.replace:
-            sources = widened(patch.source_ids, entries)
-            rest = [i for i in patch.source_ids if i not in sources]
-            return [Summary(source_ids=(*sources, *rest), entry=patch.entry, replace=True)]
+            return [Summary(source_ids=widened(patch.source_ids, entries), entry=patch.entry, replace=True)]
         if isinstance(patch, InsertAfter):
             for positions in exchanges(entries):
                 members = [entries[p].id for p in positions]

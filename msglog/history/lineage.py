@@ -10,12 +10,12 @@ from msglog.message import Entry
 
 def ancestors(extent: Extent, revision: Revision) -> Iterator[Revision]:
     """The revisions above one, from its parent on, as far as they are at hand."""
-    found: Revision | None = revision
-    while found.parent is not None:
-        found = extent.find_revision(found.parent)
-        if found is None:
+    while revision.parent is not None:
+        parent = extent.find_revision(revision.parent)
+        if parent is None:
             return
-        yield found
+        yield parent
+        revision = parent
 
 
 def brought_in(extent: Extent, revision: Revision) -> list[Entry]:

@@ -60,8 +60,10 @@ def parse_operation(data: object, *, stated: bool = False) -> Operation:
     if not isinstance(data, Mapping) or data.get("type") not in ("append", "edit", "fork", "view"):
         raise InvalidHistoryError("an operation must be an object of type append, edit, fork or view")
     kind = cast("OperationType", data["type"])
-    entry_ids = None if kind not in ("append", "view") or data.get("entryIds") is None else _ids(data["entryIds"], "entryIds")
-    patches = data.get("patches", ())
+    if kind == "fork":
+        return FORK
+    entry_ids = None if kind == "edit" or data.get("entryIds") is None else _ids(data["entryIds"], "entryIds")
+    patches = data.get("patches", ()) if kind == "edit" else ()
     if not isinstance(patches, (list, tuple)):
         raise InvalidHistoryError("patches must be a list")
     revision = data.get("revision")
@@ -69,8 +71,6 @@ def parse_operation(data: object, *, stated: bool = False) -> Operation:
         raise InvalidHistoryError("an append must name its entryIds")
     if kind == "view" and (entry_ids is None) == (not isinstance(revision, str)):
         raise InvalidHistoryError("a view must name its entryIds or a revision")
-    if kind == "fork":
-        return FORK
     recorded = tuple(_recorded(patch, lenient=stated) for patch in patches)
     return Operation(kind, entry_ids, recorded, revision if kind == "view" else None)
 
@@ -81,40 +81,39 @@ def _ids(value: object, what: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-_FIELDS: dict[str, tuple[str, ...]] = {
-    "remove": ("id",),
-    "replace": ("id", "entryIds"),
-    "split": ("id", "entryIds"),
-    "insertBefore": ("id", "entryIds"),
-    "insertAfter": ("id", "entryIds"),
-    "move": ("ids",),
-    "summary": ("sourceIds", "entryId"),
+_INSERTING: dict[str, tuple[type, bool]] = {"id": (str, True), "entryIds": (tuple, True)}
+_FIELDS: dict[str, dict[str, tuple[type, bool]]] = {
+    "remove": {"id": (str, True)},
+    "replace": _INSERTING,
+    "split": _INSERTING,
+    "insertBefore": _INSERTING,
+    "insertAfter": _INSERTING,
+    "move": {"ids": (tuple, True), "before": (str, False), "after": (str, False)},
+    "summary": {"sourceIds": (tuple, True), "entryId": (str, True), "replace": (bool, False)},
 }
+"""What a recorded patch holds: the type of each field (a tuple: a list of ids), and whether it must be there."""
 
 
 def _recorded(patch: object, *, lenient: bool) -> FrozenDict:
-    if not isinstance(patch, Mapping) or patch.get("op") not in _FIELDS:
+    op = patch.get("op") if isinstance(patch, Mapping) else None
+    if not isinstance(patch, Mapping) or not isinstance(op, str) or op not in _FIELDS:
         raise InvalidHistoryError("a patch must be an object with a known op")
-    if not lenient:
-        for field in _FIELDS[patch["op"]]:
-            value = patch.get(field)
-            if field in ("id", "entryId"):
-                if not isinstance(value, str):
-                    raise InvalidHistoryError(f"a recorded {patch['op']} must have {field}")
-            else:
-                _ids(value, field)
+    for field, (kind, needed) in _FIELDS[op].items():
+        value = patch.get(field)
+        if value is None and (lenient or not needed):
+            continue
+        if kind is tuple:
+            _ids(value, field)
+        elif not isinstance(value, kind):
+            raise InvalidHistoryError(f"a recorded {op} must have {field}, of type {kind.__name__}")
     # Whatever else a patch holds, the inputs of its entries above all, is content and has its place there.
-    return FrozenDict((field, freeze(patch[field])) for field in _KEPT if patch.get(field) is not None)
-
-
-_KEPT = ("op", "id", "ids", "before", "after", "sourceIds", "entryId", "entryIds", "replace")
+    return FrozenDict((field, freeze(patch[field])) for field in ("op", *_FIELDS[op]) if patch.get(field) is not None)
 
 
 def inserted_by(patch: Mapping[str, Any]) -> Sequence[str]:
     """The ids that a recorded patch puts in."""
-    if patch["op"] == "summary":
-        return (patch["entryId"],) if "entryId" in patch else ()
-    return patch.get("entryIds", ())
+    ids: Sequence[str] = (patch["entryId"],) if "entryId" in patch else patch.get("entryIds", ())
+    return ids
 
 
 def narrowed(patch: FrozenDict, active: Callable[[str], bool]) -> tuple[FrozenDict | None, list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msglog.message import Entry
 
@@ -48,11 +48,12 @@ def broken_pairs(entries: Sequence[Entry]) -> dict[str, str]:
     return wrong
 
 
-def widened(ids: Iterable[str], entries: Sequence[Entry]) -> list[str]:
-    """`ids`, and the other members of every exchange that they touch, in the order of `entries`."""
+def widened(ids: Sequence[str], entries: Sequence[Entry]) -> tuple[str, ...]:
+    """`ids`, and the other members of every exchange that they touch, in the order of `entries`; last, unknown ids."""
     wanted = set(ids)
     for positions in exchanges(entries):
         members = {entries[p].id for p in positions}
         if members & wanted:
             wanted |= members
-    return [entry.id for entry in entries if entry.id in wanted]
+    found = {entry.id: entry for entry in entries if entry.id in wanted}
+    return (*found, *(i for i in ids if i not in found))

@@ -7,20 +7,26 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator
 
-from msglog.errors import InvalidMessageError
+from msglog.errors import CodecError, InvalidMessageError
 from msglog.ids import new_id
-from msglog.message import Entry, EntryInput, FrozenModel, IdMaker, as_entry
+from msglog.message import Entry, EntryInput, FrozenModel, IdMaker, as_entry, string_keys
 
 Ids = Annotated[tuple[str, ...], BeforeValidator(lambda v: tuple(v) if isinstance(v, list) else v)]
 
 
-def _entries(value: object) -> object:
+def _entries(value: object, *, new: IdMaker = new_id) -> tuple[Entry, ...]:
     if isinstance(value, (Mapping, str)) or not isinstance(value, Iterable):
         raise InvalidMessageError("", "expected a list of entries")
-    return tuple(as_entry(item) for item in value)
+    entries: list[Entry] = []
+    for index, item in enumerate(value):
+        try:
+            entries.append(as_entry(item, new=new))
+        except (CodecError, InvalidMessageError) as error:
+            raise error.under(f"[{index}]") from None
+    return tuple(entries)
 
 
-Entries = Annotated[tuple[Entry, ...], BeforeValidator(_entries)]
+Entries = Annotated[tuple[Entry, ...], BeforeValidator(lambda value: _entries(value))]  # noqa: PLW0108 see below
 
 
 class Remove(FrozenModel):
@@ -80,7 +86,7 @@ class Summary(FrozenModel):
 
     op: Literal["summary"] = "summary"
     source_ids: Ids
-    entry: Annotated[Entry, BeforeValidator(lambda value: as_entry(value))]
+    entry: Annotated[Entry, BeforeValidator(lambda value: as_entry(value))]  # noqa: PLW0108 pydantic counts the parameters
     replace: bool = False
 
 
@@ -107,11 +113,14 @@ def as_patch(value: PatchInput, new: IdMaker = new_id) -> Patch:
     model = _BY_OP.get(str(value.get("op")))
     if model is None:
         raise InvalidMessageError("op", f"must be one of {', '.join(_BY_OP)}")
-    fields = dict(value)
-    if isinstance(fields.get("entries"), (list, tuple)):
-        fields["entries"] = tuple(as_entry(item, new=new) for item in fields["entries"])
-    if "entry" in fields:
-        fields["entry"] = as_entry(fields["entry"], new=new)
+    fields = string_keys(value)
+    try:
+        if "entries" in fields:
+            fields["entries"] = _entries(fields["entries"], new=new)
+        if "entry" in fields:
+            fields["entry"] = as_entry(fields["entry"], new=new)
+    except (CodecError, InvalidMessageError) as error:
+        raise error.under("entries" if "entries" in fields else "entry") from None
     return model(**fields)  # type: ignore[return-value]
 
 

@@ -94,7 +94,7 @@ def runs_between(connection: Connection, state: ViewState, start: int, stop: int
         tail = decode_spans(state.tail)
         tail_at = state.size - count(tail)
         chunks = json.loads(state.chunks) if start < tail_at else []
-        ends = [position for _, position in chunks[1:]] + [tail_at]
+        ends = [position for _, position in chunks[1:]] + [tail_at] * bool(chunks)
         wanted = {
             number: position
             for (number, position), end in zip(chunks, ends, strict=True)

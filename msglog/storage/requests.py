@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from msglog.codec import FrozenDict
 from msglog.history import MessageHistory
+from msglog.message import Entry
 from msglog.storage.rows import Draft
 
 
@@ -44,14 +45,20 @@ class Appended:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """The revisions of a history that the log does not hold yet. `drafts` are its new entries by revision."""
+    """The revisions of a history that the log does not hold yet; `changed` are entries to store in another form."""
 
     log: str
     branch: str
     history: MessageHistory
     rebase: bool
+    changed: Mapping[str, Entry]
+    max_message_bytes: int
     size: int = 0
-    entry_ids: tuple[str, ...] = ()
+
+    @property
+    def entry_ids(self) -> tuple[str, ...]:
+        """The ids of the entries that the head's revision brings in."""
+        return tuple(entry.id for entry in self.history.introduced(self.history.revision_id))
 
 
 @dataclass(frozen=True, slots=True)

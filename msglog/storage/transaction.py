@@ -19,6 +19,7 @@ from msglog.errors import (
     DuplicateEntryError,
     InvalidHistoryError,
     NotLoadedError,
+    TooLargeError,
     UnknownBranchError,
     UnknownEntryError,
     UnknownLogError,
@@ -26,7 +27,7 @@ from msglog.errors import (
 )
 from msglog.history import MessageHistory, Revision
 from msglog.history.operations import apply_patch, narrowed
-from msglog.ids import new_id
+from msglog.ids import checked_name, new_id
 from msglog.storage import statements as sql
 from msglog.storage.engine import Connection
 from msglog.storage.hashes import chain_hash, content_hash, new_bytes, revision_hash
@@ -395,9 +396,8 @@ class Transaction:
         if len(tail) > TAIL_SPANS:
             self._next_chunk(line)
             view = SpanSequence([Part([], number) for number, _ in line.head.chunks], tail)
-            for part, (_, start), end in zip(
-                view.chunks, line.head.chunks, [*(p for _, p in line.head.chunks[1:]), size - _count(tail)], strict=True
-            ):
+            ends = [*(start for _, start in line.head.chunks[1:]), size - _count(tail)]
+            for part, (_, start), end in zip(view.chunks, line.head.chunks, ends, strict=False):
                 part.size = end - start  # unchanged chunks are named, not read
         line.add_revision(revision, operation, at, meta, view, tail, size, replaces)
 
@@ -438,7 +438,7 @@ class Transaction:
         history = request.history
         line = self._line(request.log, request.branch)
         if line.state.id == 0:
-            return self._commit_to_new(line, history)
+            return self._commit_to_new(line, request)
         newer, base, replaced = self._newer(line, history)
         on_line = self._on_lineage(line, base)
         if not newer and (on_line or base == line.head.number):
@@ -451,26 +451,24 @@ class Transaction:
                 raise ConflictError(expected, line.head.id)
             rebase = True
         for revision in newer:
-            self._write_revision(line, history, revision, rebase=rebase)
+            self._write_revision(line, request, revision, rebase=rebase)
         if line.revisions:
             self._accept(line)
         return Committed(line.head.id, rebase, line.new)
 
-    def _commit_to_new(self, line: Line, history: MessageHistory) -> Committed:
+    def _commit_to_new(self, line: Line, request: Commit) -> Committed:
+        history = request.history
         try:
             revisions = list(history.lineage())[::-1]
         except NotLoadedError:
             reason = "the log is gone, or none of the history's revisions is in it"
             raise ConflictError(history.revision_id, None, reason=reason) from None
         root = revisions[0]
-        entries = history.introduced(root.id)
-        line.state.entry_count = 0
-        drafts = [draft(entry, root.created_at * 1000, fresh=True) for entry in entries]
-        line.bring_in(drafts)
+        line.bring_in(_drafts(request, root))
         shown = [line.seqs[i] for i in root.entry_ids or ()]
         _root(line, root.id, root.created_at * 1000, root, runs_of(shown))
         for revision in revisions[1:]:
-            self._write_revision(line, history, revision, rebase=False)
+            self._write_revision(line, request, revision, rebase=False)
         self._accept(line)
         return Committed(line.head.id, False, line.new)
 
@@ -512,12 +510,12 @@ class Transaction:
             branch == name and number <= last for name, last in segments(self._connection, line.state.id, line.branch)
         )
 
-    def _write_revision(self, line: Line, history: MessageHistory, revision: Revision, *, rebase: bool) -> None:
-        operation = revision.operation
+    def _write_revision(self, line: Line, request: Commit, revision: Revision, *, rebase: bool) -> None:
+        history, operation = request.history, revision.operation
         at = revision.created_at * 1000
         new: list[Draft] = []
-        for entry in history.introduced(revision.id):
-            item = draft(entry, at, fresh=False)
+        for item in _drafts(request, revision):
+            entry = item.entry
             found = None if entry.id in line.seqs else self._stored(line.state.id, entry.id)
             if found is None:
                 if entry.id not in line.seqs:
@@ -738,6 +736,19 @@ def _root(line: Line, revision_id: str, at: int, root: Revision | None = None, r
     line.head = Head(0, revision_id, hashed, 0, tail, size, len(line.new), chunks)
     line.counted = len(line.new)
     line.state.revision_count = 1
+
+
+def _drafts(request: Commit, revision: Revision) -> list[Draft]:
+    """The entries that a revision introduces, in the form in which they are to be stored."""
+    drafts = [
+        draft(request.changed.get(entry.id, entry), revision.created_at * 1000, fresh=False)
+        for entry in request.history.introduced(revision.id)
+    ]
+    for item in drafts:
+        checked_name(item.entry.id, "the id of an entry")
+        if item.size > request.max_message_bytes:
+            raise TooLargeError(item.size, request.max_message_bytes)
+    return drafts
 
 
 def _named(patch: FrozenDict) -> list[str]:

@@ -1,0 +1,481 @@
+"""`MessageLog`: one conversation, on one branch. It delegates: reads to `reader`, writes to the writer."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
+
+from msglog.adapters import to_anthropic, to_langchain, to_openai
+from msglog.codec import EMPTY, JsonValue, freeze_object
+from msglog.errors import InvalidMessageError, PositionError, TooLargeError
+from msglog.history import MessageHistory, Revision
+from msglog.history.patches import PatchInput
+from msglog.ids import checked_name
+from msglog.message import EntryInput, Message, MessageMeta, StoredMessage, as_entry, as_meta, make_entry
+from msglog.storage import reader
+from msglog.storage.engine import Connection
+from msglog.storage.reader import Branch, ViewState
+from msglog.storage.requests import Append, Appended, Commit, Committed, Fork, Redact, RedactReceipt, Rewind
+from msglog.storage.rows import Draft, draft, written_message
+from msglog.storage.transaction import now_us
+
+if TYPE_CHECKING:
+    from msglog.store import Store
+
+T = TypeVar("T")
+OnAppend: TypeAlias = Callable[[StoredMessage], "Awaitable[None] | None"]
+OnConflict: TypeAlias = Literal["raise", "rebase"]
+MetaInput: TypeAlias = "MessageMeta | Mapping[str, Any] | None"
+
+_logger = logging.getLogger("msglog")
+
+PAGE = 200
+"""Messages that an iteration reads at once; no read holds a snapshot for longer."""
+
+
+class _Missing:
+    """Tells `last()` from `last(None)`."""
+
+
+_MISSING = _Missing()
+
+
+class MessageLog:
+    """One conversation of a store, on one branch. It exists from its first append.
+
+    `all`, `iterate`, `last`, `history` and the adapters speak of the branch's view: what a model is shown.
+    `read`, `count` and `follow` speak of everything that the branch's lineage brought in, which is the same
+    until something is edited. `raw` reads the whole log, all branches.
+
+    `on_append`, a function or a coroutine function, is called with each message that this object appended,
+    before `append` returns, in order and at most once; what it raises is logged and harms nothing.
+    """
+
+    def __init__(
+        self, store: Store, name: str = "default", branch: str = "main", on_append: OnAppend | None = None
+    ) -> None:
+        self._store = store
+        self._access = store._access  # noqa: SLF001 a log is a part of its store
+        self.name = checked_name(name, "the name of a log")
+        self.branch = checked_name(branch, "the name of a branch")
+        self._on_append = on_append
+
+    def __repr__(self) -> str:
+        return f"<MessageLog {self.name!r} on {self.branch!r} in {self._store.path}>"
+
+    @property
+    def store(self) -> Store:
+        """The store that holds the log."""
+        return self._store
+
+    # Appending
+
+    async def add(
+        self,
+        role: str,
+        content: JsonValue = None,
+        *,
+        id: str | None = None,  # noqa: A002 the entry's id
+        meta: MetaInput = None,
+        expected_seq: int | None = None,
+        expected_head: str | None = None,
+        **fields: Any,
+    ) -> int:
+        """Append a message given by its parts; further fields are a message's (`tool_calls`, `tool_call_id`, …)."""
+        message = Message(role=role, content=content, **fields)
+        return await self.append(message, id=id, meta=meta, expected_seq=expected_seq, expected_head=expected_head)
+
+    async def append(
+        self,
+        message: EntryInput,
+        *,
+        id: str | None = None,  # noqa: A002 the entry's id
+        meta: MetaInput = None,
+        expected_seq: int | None = None,
+        expected_head: str | None = None,
+    ) -> int:
+        """Append a message and return its seq. When this returns, it is stored.
+
+        With an `id` the append may be repeated safely: the stored seq comes back, or `DuplicateEntryError`
+        where the id holds other content. `expected_seq` (the log's last seq) and `expected_head` (the
+        branch's head revision) make it conditional: `ConflictError` where they are not so.
+        """
+        entry = self._entry(message, id, as_meta(meta), now_us())
+        return (await self._append([entry], expected_seq, expected_head))[0]
+
+    async def append_many(
+        self,
+        messages: Iterable[EntryInput],
+        *,
+        expected_seq: int | None = None,
+        expected_head: str | None = None,
+    ) -> int:
+        """Append messages together, all or none, with nothing between them; return the last one's seq.
+
+        An empty batch appends nothing and returns the count.
+        """
+        if isinstance(messages, (str, Mapping, Message)):
+            raise InvalidMessageError("", f"expected an iterable of messages, not {type(messages).__name__}")
+        now = now_us()
+        drafts: list[Draft] = []
+        for i, message in enumerate(messages):
+            try:
+                drafts.append(self._entry(message, None, None, now))
+            except (InvalidMessageError, TooLargeError) as error:
+                raise (error.under(f"[{i}]") if isinstance(error, InvalidMessageError) else error) from None
+        if not drafts:
+            return await self.count()
+        return (await self._append(drafts, expected_seq, expected_head))[-1]
+
+    def _entry(self, message: EntryInput, entry_id: str | None, meta: MessageMeta | None, at: int) -> Draft:
+        given = entry_id is not None or _names_an_id(message)
+        entry = as_entry(message)
+        if entry_id is not None or meta is not None:
+            if entry_id is not None and _names_an_id(message) and entry.id != entry_id:
+                raise InvalidMessageError("id", "given twice, in the entry and beside it")
+            if meta is not None and entry.meta is not None:
+                raise InvalidMessageError("meta", "given twice, in the entry and beside it")
+            entry = make_entry(entry_id or entry.id, entry.message, entry.kind, meta or entry.meta, entry.sources)
+        entry = self._store._before_store(entry)  # noqa: SLF001
+        checked_name(entry.id, "the id of an entry")
+        made = draft(entry, at, fresh=not given)
+        if made.size > self._store.max_message_bytes:
+            raise TooLargeError(made.size, self._store.max_message_bytes)
+        return made
+
+    async def _append(
+        self, drafts: Sequence[Draft], expected_seq: int | None, expected_head: str | None
+    ) -> list[int]:
+        request = Append(self.name, self.branch, drafts, EMPTY, expected_seq, expected_head)
+        appended: Appended = await self._access.write(request)
+        await self._tell(appended.new)
+        return appended.seqs
+
+    async def _tell(self, new: Iterable[tuple[Draft, int]]) -> None:
+        if self._on_append is None:
+            return
+        for item, seq in new:
+            try:
+                answer = self._on_append(written_message(item, seq))
+                if inspect.isawaitable(answer):
+                    await answer
+            except Exception:
+                _logger.exception("on_append failed for seq %d of log %r", seq, self.name)
+
+    # The view
+
+    async def all(self) -> list[StoredMessage]:
+        """The messages of the view, in order."""
+        return await self._view(lambda state: (0, state.size))
+
+    @overload
+    async def last(self) -> StoredMessage | None: ...
+    @overload
+    async def last(self, n: int) -> list[StoredMessage]: ...
+    async def last(self, n: int | _Missing = _MISSING) -> list[StoredMessage] | StoredMessage | None:
+        """The newest message of the view, or None; with `n`, the newest `n`, oldest first."""
+        if isinstance(n, _Missing):
+            newest = await self._view(lambda state: (state.size - 1, state.size))
+            return newest[0] if newest else None
+        _check_count(n, "n")
+        return await self._view(lambda state: (state.size - n, state.size))
+
+    async def iterate(self, page_size: int = PAGE) -> AsyncIterator[StoredMessage]:
+        """The messages of the view as it is now, page by page. Nothing is held between pages."""
+        _check_count(page_size, "page_size", least=1)
+        state = await self._state()
+        if state is None:
+            return
+        for start in range(0, state.size, page_size):
+            stop = min(start + page_size, state.size)
+            for message in await self._read(self._messages, state, start, stop):
+                yield message
+
+    async def _state(self) -> ViewState | None:
+        return await self._access.read(lambda c: reader.branch_state(c, self.name, self.branch))
+
+    async def _read(self, work: Callable[..., T], *arguments: Any) -> T:
+        return await self._access.read(lambda c: work(c, *arguments))
+
+    def _messages(self, connection: Connection, state: ViewState, start: int, stop: int) -> list[StoredMessage]:
+        return reader.view_messages(connection, self._store.path, self.name, state, start, stop)
+
+    async def _view(self, places: Callable[[ViewState], tuple[int, int]]) -> list[StoredMessage]:
+        def work(connection: Connection) -> list[StoredMessage]:
+            state = reader.branch_state(connection, self.name, self.branch)
+            if state is None:
+                return []
+            start, stop = places(state)
+            return self._messages(connection, state, max(0, start), stop)
+
+        return await self._access.read(work)
+
+    async def to_openai(self) -> list[dict[str, Any]]:
+        """The view in OpenAI's Chat Completions format."""
+        return to_openai(await self.all())
+
+    async def to_anthropic(self) -> list[dict[str, Any]]:
+        """The turns of the view in Anthropic's Messages format; system messages are left out."""
+        return to_anthropic(await self.all())
+
+    async def to_langchain(self) -> list[dict[str, Any]]:
+        """The view as LangChain's role and content dicts: user, assistant and system messages."""
+        return to_langchain(await self.all())
+
+    # The lineage
+
+    async def count(self) -> int:
+        """How many messages the branch's lineage brought in."""
+        state = await self._state()
+        return 0 if state is None else state.appended
+
+    async def seq(self) -> int:
+        """The log's last seq, of any branch; 0 before the first append."""
+        return await self._read(reader.last_seq, self.name)
+
+    async def get(self, key: int | str) -> StoredMessage:
+        """The message of a seq or of an entry id, anywhere in the log; `UnknownEntryError` where there is none."""
+        if isinstance(key, bool) or not isinstance(key, (int, str)):
+            raise TypeError(f"a seq or an entry id is expected, not {type(key).__name__}")
+        return await self._read(reader.one_entry, self._store.path, self.name, key)
+
+    async def find(self, entry_id: str) -> StoredMessage | None:
+        """The message of an entry id, or None: whether an uncertain append is stored."""
+        return await self._read(reader.find_entry, self._store.path, self.name, entry_id)
+
+    async def read(self, after: int = 0, limit: int = PAGE) -> list[StoredMessage]:
+        """At most `limit` messages of the branch's lineage after a seq, in order."""
+        return await self._read_after(after, limit, self.branch)
+
+    async def _read_after(self, after: int, limit: int, branch: str | None) -> list[StoredMessage]:
+        _check_count(after, "after")
+        _check_count(limit, "limit")
+        return await self._read(reader.lineage_messages, self._store.path, self.name, branch, after, limit)
+
+    def follow(self, after: int = 0) -> AsyncIterator[StoredMessage]:
+        """Every message of the branch's lineage after a seq, once, in order: what is stored, then what comes.
+
+        It ends only when it is closed. `after=await log.seq()` begins with what comes next; resumed with the
+        last seq that it gave, it misses and repeats nothing. `PositionError` where `after` is beyond the log's end.
+        """
+        return self._follow(after, self.branch)
+
+    async def _follow(self, after: int, branch: str | None) -> AsyncIterator[StoredMessage]:
+        _check_count(after, "after")
+        file = self._access.file
+        end = await self.seq()
+        if after > end:
+            raise PositionError(self.name, after, end)
+        file.watch(self._store.poll_interval)
+        try:
+            while True:
+                version = file.bell.version
+                page = await self._read(reader.lineage_messages, self._store.path, self.name, branch, after, PAGE)
+                for message in page:
+                    after = message.seq
+                    yield message
+                if not page:
+                    await self._access.change(version)
+        finally:
+            file.unwatch()
+
+    @property
+    def raw(self) -> RawLog:
+        """The whole log as it is stored, all branches, read-only."""
+        return RawLog(self)
+
+    # Histories
+
+    async def history(
+        self,
+        at: str | None = None,
+        *,
+        full: bool = False,
+        last: int | None = None,
+        limit: int | None = reader.FULL_LIMIT,
+    ) -> MessageHistory:
+        """The immutable history of the branch's head, or of the revision `at`.
+
+        Loaded is the view, at its cost; with `last`, only so many entries at its end; with `full`, the whole
+        lineage, which is refused beyond `limit` revisions. What was left out raises `NotLoadedError` when asked for.
+        """
+        if last is not None:
+            _check_count(last, "last")
+        if full and last is not None:
+            raise ValueError("full and last exclude each other")
+        path, name = self._store.path, self.name
+
+        def work(connection: Connection) -> MessageHistory:
+            if at is not None:
+                state = reader.revision_state(connection, name, at)
+            else:
+                found = reader.branch_state(connection, name, self.branch)
+                if found is None:
+                    return MessageHistory()
+                state = found
+            if full:
+                return reader.full_history(connection, path, name, state, limit)
+            return reader.partial_history(connection, path, name, state, last)
+
+        return await self._access.read(work)
+
+    async def commit(self, history: MessageHistory, on_conflict: OnConflict = "raise") -> MessageHistory:
+        """Store what a history holds beyond the log, and move the branch to its head.
+
+        Where the branch has moved since: `ConflictError`, or with `"rebase"` the history's operations are
+        done again on the new head, strictly (every entry that they name must be active there), and the
+        history of that is returned. A commit sent again is recognised and changes nothing.
+        """
+        if not isinstance(history, MessageHistory):
+            raise TypeError(f"a MessageHistory is expected, not {type(history).__name__}")
+        if on_conflict not in ("raise", "rebase"):
+            raise ValueError('on_conflict must be "raise" or "rebase"')
+        changed = self._store._before_commit(history)  # noqa: SLF001
+        request = Commit(
+            self.name, self.branch, history, on_conflict == "rebase", changed, self._store.max_message_bytes
+        )
+        committed: Committed = await self._access.write(request)
+        await self._tell(committed.new)
+        return await self.history(at=committed.revision) if committed.rebased or changed else history
+
+    async def edit(
+        self,
+        *patches: PatchInput,
+        on_conflict: OnConflict = "raise",
+        strict: bool = False,
+        keep_pairs: bool = False,
+        meta: Mapping[str, Any] | None = None,
+    ) -> MessageHistory:
+        """Edit the branch's view and commit that; the history that it leads to. See `MessageHistory.edit`."""
+        history = await self.history()
+        edited = history.edit(patches, strict=strict, keep_pairs=keep_pairs, meta=meta)
+        return history if edited is history else await self.commit(edited, on_conflict)
+
+    async def restore(self, entry_ids: Iterable[str] | None = None) -> list[Message]:
+        """The original turns behind the view, or behind given entries: summaries expanded to their sources."""
+        ids = None if entry_ids is None else list(entry_ids)
+
+        def work(connection: Connection) -> list[Message]:
+            state = reader.branch_state(connection, self.name, self.branch)
+            return [] if state is None else reader.restored(connection, self._store.path, self.name, state, ids)
+
+        return await self._access.read(work)
+
+    # Branches and revisions
+
+    async def fork(self, name: str, at: str | None = None) -> MessageLog:
+        """A new branch at a revision, or at this branch's head: the log on that branch.
+
+        Raises `BranchExistsError`, `UnknownRevisionError`, and `UnknownLogError` before the first append.
+        """
+        checked_name(name, "the name of a branch")
+        await self._access.write(Fork(self.name, self.branch, name, at))
+        return MessageLog(self._store, self.name, name, self._on_append)
+
+    async def rewind(
+        self, revision: str, expected_head: str | None = None, *, meta: Mapping[str, Any] | None = None
+    ) -> str:
+        """Show again what a revision showed, as a new revision, whose id is returned. Nothing is lost by it."""
+        frozen = freeze_object(meta, "meta") if meta else EMPTY
+        head: str = await self._access.write(Rewind(self.name, self.branch, revision, expected_head, frozen))
+        return head
+
+    async def branches(self) -> list[Branch]:
+        """The branches of the log, oldest first."""
+        return await self._read(reader.branches, self.name)
+
+    async def head(self) -> str | None:
+        """The id of the branch's head revision; None before the first append."""
+        state = await self._state()
+        return None if state is None else state.id
+
+    def revisions(self, page_size: int = PAGE) -> AsyncIterator[Revision]:
+        """Every revision of the log, newest first, page by page."""
+        return self._revisions(None, page_size)
+
+    def lineage(self, page_size: int = PAGE) -> AsyncIterator[Revision]:
+        """The revisions from the branch's head to the root, page by page."""
+        return self._revisions(self.branch, page_size)
+
+    async def _revisions(self, branch: str | None, page_size: int) -> AsyncIterator[Revision]:
+        _check_count(page_size, "page_size", least=1)
+        below: int | None = None
+        while page := await self._read(reader.revision_page, self._store.path, self.name, branch, below, page_size):
+            for below, revision in page:  # noqa: B007 the last one is where the next page goes on
+                yield revision
+
+    # Erasure
+
+    async def redact(self, entry: str | int, reason: str = "") -> RedactReceipt:
+        """Take an entry's content away for good; its place, role and tool-call ids stay, so that pairs stay valid.
+
+        The receipt names the summaries over it, which may still tell of it.
+        """
+        if isinstance(entry, bool) or not isinstance(entry, (int, str)):
+            raise TypeError(f"a seq or an entry id is expected, not {type(entry).__name__}")
+        receipt: RedactReceipt = await self._access.write(Redact(self.name, entry, reason))
+        return receipt
+
+
+class RawLog:
+    """A log as it is stored: every entry of every branch, by seq. Read-only."""
+
+    def __init__(self, log: MessageLog) -> None:
+        self._log = log
+
+    async def all(self) -> list[StoredMessage]:
+        """Every message."""
+        return [message async for message in self.iterate()]
+
+    async def iterate(self, page_size: int = PAGE) -> AsyncIterator[StoredMessage]:
+        """Every message, page by page, up to the end as it is when the last page is read."""
+        _check_count(page_size, "page_size", least=1)
+        after = 0
+        while page := await self.read(after, page_size):
+            for message in page:
+                yield message
+            after = page[-1].seq
+
+    @overload
+    async def last(self) -> StoredMessage | None: ...
+    @overload
+    async def last(self, n: int) -> list[StoredMessage]: ...
+    async def last(self, n: int | _Missing = _MISSING) -> list[StoredMessage] | StoredMessage | None:
+        """The newest message, or None; with `n`, the newest `n`, oldest first."""
+        wanted = 1 if isinstance(n, _Missing) else _check_count(n, "n")
+        newest = await self.read(max(0, await self.count() - wanted), wanted)
+        if isinstance(n, _Missing):
+            return newest[0] if newest else None
+        return newest
+
+    async def count(self) -> int:
+        """How many messages the log holds."""
+        return await self._log.seq()
+
+    async def get(self, key: int | str) -> StoredMessage:
+        """The message of a seq or of an entry id."""
+        return await self._log.get(key)
+
+    async def read(self, after: int = 0, limit: int = PAGE) -> list[StoredMessage]:
+        """At most `limit` messages after a seq, in order."""
+        return await self._log._read_after(after, limit, None)  # noqa: SLF001 the two are one
+
+    def follow(self, after: int = 0) -> AsyncIterator[StoredMessage]:
+        """Every message after a seq, of any branch, once, in order: what is stored, then what comes."""
+        return self._log._follow(after, None)  # noqa: SLF001 the two are one
+
+
+def _names_an_id(message: EntryInput) -> bool:
+    if isinstance(message, Mapping):
+        return "message" in message and message.get("id") is not None
+    return not isinstance(message, Message)
+
+
+def _check_count(value: int, what: str, least: int = 0) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{what} must be an int, not {type(value).__name__}")
+    if value < least:
+        raise ValueError(f"{what} must be at least {least}, not {value}")
+    return value

@@ -1,0 +1,322 @@
+"""`verify`: whether a file still says what was committed to it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from msglog.codec import decode
+from msglog.errors import MsgLogError, UnknownLogError
+from msglog.history.operations import apply_patch, narrowed, parse_operation
+from msglog.storage.engine import Connection, DriverError, Row
+from msglog.storage.hashes import chain_hash, content_hash, revision_hash
+from msglog.storage.rows import CONTENT
+from msglog.storage.spans import Part, SpanSequence, count, decode_spans, runs_of
+
+MOST_PROBLEMS = 1000
+"""Problems that a report lists; beyond, it only says that there are more."""
+
+_PAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that does not add up: in which log, where (a seq, a revision number, a branch), and what."""
+
+    log: str | None
+    where: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"log {self.log!r}, {self.where}: {self.what}" if self.log else f"{self.where}: {self.what}"
+
+
+@dataclass(slots=True)
+class Report:
+    """What `verify` found. `ok` where nothing is wrong; the counts say how much was looked at."""
+
+    logs: int = 0
+    entries: int = 0
+    redacted: int = 0
+    revisions: int = 0
+    problems: list[Problem] = field(default_factory=list)
+    truncated: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+    def add(self, log: str | None, where: str, what: str) -> None:
+        """Note a problem."""
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(Problem(log, where, what))
+        else:
+            self.truncated = True
+
+
+def verify(connection: Connection, log: str | None = None) -> Report:
+    """Walk the chains of one log or of all, recompute every view, and compare counters and heads."""
+    report = Report()
+    try:
+        if log is None:
+            for (line,) in connection.execute("PRAGMA integrity_check(100)"):
+                if line != "ok":
+                    report.add(None, "the file", line)
+        rows = connection.execute(
+            "SELECT id, uid, name, entry_count, revision_count, chain_hash FROM logs"
+            " WHERE purged_at IS NULL AND (?1 IS NULL OR name = ?1) ORDER BY id",
+            (log,),
+        )
+        if log is not None and not rows:
+            raise UnknownLogError(log)
+        for row in rows:
+            _Check(connection, report, row).run()
+        if log is None:
+            _check_strays(connection, report)
+    except DriverError as error:
+        report.add(log, "the file", f"SQLite cannot read on ({error.code})")
+    return report
+
+
+def _check_strays(connection: Connection, report: Report) -> None:
+    for table in ("entries", "revisions", "chunks", "branches"):
+        rows = connection.execute(
+            f"SELECT count(*) FROM {table} WHERE log_id NOT IN (SELECT id FROM logs WHERE purged_at IS NULL)"
+        )
+        if rows[0][0]:
+            report.add(None, f"table {table}", f"{rows[0][0]} rows belong to no log")
+
+
+class _Check:
+    """One log."""
+
+    def __init__(self, connection: Connection, report: Report, row: Row) -> None:
+        self._connection = connection
+        self._report = report
+        self._id, self._uid, self._name, self._entry_count, self._revision_count, self._chain = row
+        self._appended: dict[int, list[int]] = {}  # revision number -> first and last seq, and how many
+
+    def run(self) -> None:
+        """Check everything."""
+        self._report.logs += 1
+        self._walk_entries()
+        self._walk_revisions()
+        self._check_branches()
+
+    def _problem(self, where: str, what: str) -> None:
+        self._report.add(self._name, where, what)
+
+    def _pages(self, statement: str, first: int) -> Iterator[Row]:
+        at = first
+        while rows := self._connection.execute(statement, (self._id, at, _PAGE)):
+            yield from rows
+            at = rows[-1][0]
+
+    def _walk_entries(self) -> None:
+        columns = f"seq, id, revision, at, salt, content_hash, chain_hash, redacted_at, {', '.join(CONTENT)}"
+        previous, last = self._uid, 0
+        for row in self._pages(
+            f"SELECT {columns} FROM entries WHERE log_id = ? AND seq > ? ORDER BY seq LIMIT ?", 0
+        ):
+            seq, entry_id, revision, at, salt, hashed, chained, redacted_at, *content = row
+            where = f"seq {seq}"
+            self._report.entries += 1
+            if seq != last + 1:
+                self._problem(f"seq {last + 1}", "the entry is missing")
+            if redacted_at is None:
+                if not isinstance(salt, bytes) or content_hash(salt, content) != hashed:
+                    self._problem(where, "the content is not what was stored")
+            else:
+                self._report.redacted += 1
+                if any(content[i] is not None for i in (2, 3, 4, 7, 8, 9)) or salt is not None:
+                    self._problem(where, "a redacted entry holds content")
+            header = (seq, entry_id, content[0], content[1], at, revision)
+            try:
+                expected = chain_hash(previous, self._uid, header, hashed)
+            except TypeError:
+                expected = b""
+            if expected != chained:
+                self._problem(where, "the entry, or the one before it, is not what was stored")
+            previous, last = chained, seq
+            span = self._appended.setdefault(revision, [seq, seq, 0])
+            if seq != span[0] + span[2]:
+                self._problem(where, "entries of one revision are apart")
+            span[1] = seq
+            span[2] += 1
+        if last != self._entry_count:
+            self._problem(f"seq {last + 1}", f"the log ends here, but counts {self._entry_count} entries")
+        if previous != self._chain and last == self._entry_count:
+            self._problem(f"seq {last}", "the log's last hash is another one")
+
+    def _walk_revisions(self) -> None:
+        names = (
+            "number, id, replaces, branch, parent, operation, anchor, chunks, tail, size, appended, meta, at, hash"
+        )
+        last = -1
+        for row in self._pages(
+            f"SELECT {names} FROM revisions WHERE log_id = ? AND number > ? ORDER BY number LIMIT ?", -1
+        ):
+            *columns, hashed = row
+            number, parent = row[0], row[4]
+            self._report.revisions += 1
+            where = f"revision {number}"
+            if number != last + 1:
+                self._problem(f"revision {last + 1}", "the revision is missing")
+            last = number
+            before = None if parent is None else self._revision(parent)
+            if parent is not None and (before is None or parent >= number):
+                self._problem(where, "its parent is missing")
+                continue
+            try:
+                known = revision_hash(self._uid if before is None else before["hash"], columns) == hashed
+            except (TypeError, AttributeError):
+                known = False
+            if not known:
+                self._problem(where, "it, or its parent, is not what was stored")
+                continue
+            self._check_view(where, dict(zip(_REVISION, row, strict=True)), before)
+        if last + 1 != self._revision_count:
+            self._problem(f"revision {last + 1}", f"the log ends here, but counts {self._revision_count} revisions")
+
+    def _revision(self, number: int) -> dict[str, Any] | None:
+        rows = self._connection.execute(
+            f"SELECT {', '.join(_REVISION)} FROM revisions WHERE log_id = ? AND number = ?", (self._id, number)
+        )
+        return dict(zip(_REVISION, rows[0], strict=True)) if rows else None
+
+    def _check_view(self, where: str, revision: dict[str, Any], before: dict[str, Any] | None) -> None:
+        """The stored view against the parent's view and the operation."""
+        try:
+            view = self._view(revision)
+            expected = self._expected(revision, before)
+        except (ValueError, KeyError, TypeError, MsgLogError):
+            self._problem(where, "its view or its operation cannot be read")
+            return
+        runs = list(view.runs())
+        if count(runs) != revision["size"]:
+            self._problem(where, f"it shows {count(runs)} entries, but counts {revision['size']}")
+        if _joined(runs) != _joined(expected):
+            self._problem(where, "its view is not what its operation makes of its parent's")
+        held = self._appended.get(revision["number"], [0, 0, 0])[2]
+        if revision["appended"] != held + (0 if before is None else before["appended"]):
+            self._problem(where, "it counts other entries than it brought in")
+
+    def _view(self, revision: dict[str, Any]) -> SpanSequence:
+        anchor = revision if revision["chunks"] is not None else self._revision(revision["anchor"])
+        if anchor is None or anchor["chunks"] is None or anchor["number"] != revision["anchor"]:
+            raise KeyError("anchor")
+        parts: list[Part] = []
+        position = 0
+        for number, start in json.loads(anchor["chunks"]):
+            spans = self._connection.execute(
+                "SELECT spans FROM chunks WHERE log_id = ? AND chunk = ?", (self._id, number)
+            )[0][0]
+            part = Part(decode_spans(spans), number)
+            _check_positions(spans, 0)
+            if start != position:
+                raise ValueError("a chunk stands elsewhere")
+            position += part.size
+            parts.append(part)
+        _check_positions(revision["tail"], position)
+        return SpanSequence(parts, decode_spans(revision["tail"]))
+
+    def _expected(self, revision: dict[str, Any], before: dict[str, Any] | None) -> list[tuple[int, int]]:
+        operation = None if revision["operation"] is None else decode(revision["operation"])
+        if operation is not None and operation.get("entryIds") is not None and operation["type"] != "append":
+            return runs_of(self._seqs(operation["entryIds"]))
+        if before is None:
+            return []
+        if operation is not None and operation.get("revision") is not None:
+            rows = self._connection.execute(
+                "SELECT number FROM revisions WHERE log_id = ? AND id = ?", (self._id, operation["revision"])
+            )
+            target = self._revision(rows[0][0]) if rows else None
+            if target is None:
+                raise KeyError("the revision that it went back to")
+            return list(self._view(target).runs())
+        view = self._view(before)
+        if operation is None:
+            first, last, _ = self._appended.get(revision["number"], [1, 0, 0])
+            return [*view.runs(), *([(first, last)] if first <= last else [])]
+        parsed = parse_operation(operation)
+        if parsed.type == "append":
+            return [*view.runs(), *runs_of(self._seqs(list(parsed.entry_ids or ())))]
+        named: dict[str, int] = {}
+
+        def key(entry_id: str) -> int:
+            if entry_id not in named:
+                named[entry_id] = self._seqs([entry_id])[0]
+            return named[entry_id]
+
+        for patch in parsed.patches:
+            kept, absent = narrowed(patch, lambda i: key(i) in view)
+            if absent or kept is None:
+                raise ValueError("it edits an entry that its parent does not show")
+            apply_patch(view, kept, key)
+        return list(view.runs())
+
+    def _seqs(self, ids: list[str]) -> list[int]:
+        seqs = []
+        for entry_id in ids:
+            rows = self._connection.execute(
+                "SELECT seq FROM entries WHERE log_id = ? AND id = ?", (self._id, entry_id)
+            )
+            if not rows:
+                raise KeyError(entry_id)
+            seqs.append(rows[0][0])
+        return seqs
+
+    def _check_branches(self) -> None:
+        rows = self._connection.execute(
+            "SELECT b.name, b.head, b.forked_from, r.branch FROM branches AS b"
+            " LEFT JOIN revisions AS r ON r.log_id = b.log_id AND r.number = b.head WHERE b.log_id = ?",
+            (self._id,),
+        )
+        if not any(name == "main" for name, *_ in rows):
+            self._problem("branch 'main'", "it is missing")
+        for name, head, forked_from, made_on in rows:
+            newest = self._connection.execute(
+                "SELECT max(number) FROM revisions WHERE log_id = ? AND branch = ?", (self._id, name)
+            )[0][0]
+            if made_on is None:
+                self._problem(f"branch {name!r}", f"its head, revision {head}, is missing")
+            elif head != (forked_from if newest is None else newest):
+                self._problem(f"branch {name!r}", "its head is not its newest revision")
+
+
+_REVISION = (
+    "number",
+    "id",
+    "replaces",
+    "branch",
+    "parent",
+    "operation",
+    "anchor",
+    "chunks",
+    "tail",
+    "size",
+    "appended",
+    "meta",
+    "at",
+    "hash",
+)
+
+
+def _joined(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    joined: list[tuple[int, int]] = []
+    for first, last in runs:
+        if joined and joined[-1][1] == first - 1:
+            joined[-1] = (joined[-1][0], last)
+        else:
+            joined.append((first, last))
+    return joined
+
+
+def _check_positions(spans: str, position: int) -> None:
+    for span in json.loads(spans):
+        if span[0] != position:
+            raise ValueError("a span stands elsewhere")
+        position += span[-1] - span[1] + 1

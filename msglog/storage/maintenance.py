@@ -1,0 +1,69 @@
+"""What is done to a whole file: copies of it, and looks at it in SQL."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msglog.errors import CannotOpenError, SqlError
+from msglog.storage.engine import DriverError, explained
+from msglog.storage.file import StoreFile
+
+_READING = re.compile(r"\s*(?:--[^\n]*\n\s*|/\*.*?\*/\s*)*(select|with|values|explain)\b", re.IGNORECASE | re.DOTALL)
+
+
+def query(file: StoreFile, text: str, parameters: Sequence[Any] | Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows of one reading statement, on a connection of its own."""
+    if not isinstance(text, str) or not _READING.match(text):
+        raise SqlError(file.path, "only one SELECT, WITH, VALUES or EXPLAIN statement can be run")
+    try:
+        connection = file.driver.connect(file.path, read_only=True)
+    except DriverError as error:
+        raise explained(error, file.path) from error
+    try:
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute("PRAGMA busy_timeout = 5000")
+        names, rows = connection.describe(text, parameters)  # type: ignore[arg-type]
+    except DriverError as error:
+        raise explained(error, file.path) from error
+    finally:
+        connection.close()
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def backup(file: StoreFile, target: str) -> None:
+    """Copy the file as it is at one moment; the copy gets its name when it is whole and synced."""
+    target = os.path.abspath(target)
+    if os.path.lexists(target):
+        raise FileExistsError(f"{target} exists already; a backup never overwrites")
+    partial = f"{target}.partial-{os.getpid()}"
+    try:
+        os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise CannotOpenError(partial, error.strerror or str(error)) from error
+    try:
+        connection = file.driver.connect(file.path, read_only=True)
+        try:
+            connection.execute("PRAGMA busy_timeout = 5000")
+            connection.execute("VACUUM INTO ?", (partial,))
+        finally:
+            connection.close()
+        _sync(partial)
+        os.link(partial, target)  # unlike a rename, it never replaces a file that came meanwhile
+        _sync(os.path.dirname(target))
+    except DriverError as error:
+        raise explained(error, file.path) from error
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(partial)
+
+
+def _sync(path: str) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,367 @@
+"""`Store`: one file of many logs. It delegates: reads to `reader`, writes to the writer."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from types import ModuleType, TracebackType
+from typing import Any, Literal, Self, TypeAlias, TypeVar
+
+from msglog.errors import CannotOpenError, InvalidMessageError, StoreClosedError
+from msglog.history import MessageHistory
+from msglog.ids import checked_name
+from msglog.log import PAGE, MessageLog, OnAppend, _check_count
+from msglog.message import Entry, StoredMessage
+from msglog.storage import integrity, maintenance
+from msglog.storage import statements as sql
+from msglog.storage.access import Access, TaskAccess
+from msglog.storage.engine import Connection, Driver
+from msglog.storage.file import StoreFile, acquire, release
+from msglog.storage.integrity import Report
+from msglog.storage.requests import Purge, PurgeReceipt
+from msglog.storage.rows import moment, stored_message
+from msglog.storage.sqlite import SqliteDriver
+
+T = TypeVar("T")
+Durability: TypeAlias = Literal["full", "normal"]
+BeforeStore: TypeAlias = Callable[[Entry], Entry]
+
+MAX_MESSAGE_BYTES = 64 * 2**20
+BUSY_TIMEOUT = 10.0
+POLL_INTERVAL = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class LogInfo:
+    """What a store says of one of its logs."""
+
+    name: str
+    entries: int
+    revisions: int
+    branches: int
+    created_at: datetime
+    last_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStats:
+    """What a store holds: `bytes` is the size of the file, `wal_bytes` that of its write-ahead log."""
+
+    logs: int
+    entries: int
+    revisions: int
+    bytes: int
+    wal_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedMessage:
+    """A message with the log that it is in and its number in the commit order of the whole store."""
+
+    n: int
+    log: str
+    message: StoredMessage
+
+
+class Store:
+    """One database of many logs. Made by `msglog.open`; any task of any event loop may use it."""
+
+    def __init__(self, access: Access, options: Options) -> None:
+        self._access = access
+        self._options = options
+        self._closed = False
+
+    def __repr__(self) -> str:
+        return f"<Store {self.path}{' (closed)' if self._closed else ''}>"
+
+    @property
+    def path(self) -> str:
+        """The file."""
+        return self._access.file.path
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nothing can be written through this store."""
+        return self._options.read_only
+
+    @property
+    def max_message_bytes(self) -> int:
+        """The largest message that the store takes, in bytes of its content."""
+        return self._options.max_message_bytes
+
+    @property
+    def poll_interval(self) -> float:
+        """Seconds after which a follower notices another process's commit at the latest."""
+        return self._options.poll_interval
+
+    def log(self, name: str = "default", branch: str = "main", *, on_append: OnAppend | None = None) -> MessageLog:
+        """The log of this name, on a branch. Nothing is read or written: a log exists from its first append."""
+        return MessageLog(self, name, branch, on_append)
+
+    async def logs(self) -> list[LogInfo]:
+        """The logs, by their last message in the store's commit order: the most recent one is the last."""
+
+        def work(connection: Connection) -> list[LogInfo]:
+            rows = connection.execute(
+                "SELECT l.name, l.entry_count, l.revision_count,"
+                " (SELECT count(*) FROM branches AS b WHERE b.log_id = l.id), l.created_at, e.at FROM logs AS l"
+                " LEFT JOIN entries AS e ON e.log_id = l.id AND e.seq = l.entry_count"
+                " WHERE l.purged_at IS NULL ORDER BY e.n, l.id"
+            )
+            return [
+                LogInfo(name, entries, revisions, branches, moment(created), None if last is None else moment(last))
+                for name, entries, revisions, branches, created, last in rows
+            ]
+
+        return await self._access.read(work)
+
+    async def stats(self) -> StoreStats:
+        """Sizes and counts of the whole store."""
+
+        def work(connection: Connection) -> StoreStats:
+            logs, entries, revisions = connection.execute(
+                "SELECT count(*), coalesce(sum(entry_count), 0), coalesce(sum(revision_count), 0) FROM logs"
+                " WHERE purged_at IS NULL"
+            )[0]
+            return StoreStats(logs, entries, revisions, _size(self.path), _size(f"{self.path}-wal"))
+
+        return await self._access.read(work)
+
+    async def verify(self, log: str | None = None) -> Report:
+        """Walk every hash and recompute every view, of one log or of all; a report with `ok` and `problems`."""
+        if log is not None:
+            checked_name(log, "the name of a log")
+        return await self._access.read(lambda connection: integrity.verify(connection, log))
+
+    async def backup(self, path: str | os.PathLike[str]) -> None:
+        """Write a copy of the store, one moment of it, to a path where nothing is yet. Writers go on meanwhile.
+
+        The copy appears under its name only once it is whole. Raises `FileExistsError`, `StoreError`.
+        """
+        target = os.fspath(path)
+        self._access.file.check()
+        await self._access.run(lambda: maintenance.backup(self._access.file, target))
+
+    async def purge(self, name: str) -> PurgeReceipt:
+        """Take a whole log away for good, with its name; a receipt without either stays in the file."""
+        receipt: PurgeReceipt = await self._access.write(Purge(checked_name(name, "the name of a log")))
+        return receipt
+
+    async def sql(
+        self, query: str, parameters: Sequence[Any] | Mapping[str, Any] = ()
+    ) -> list[dict[str, Any]]:
+        """The rows of one read-only SQL statement, as dicts by column. This is the way to look at the file
+        from inside the process: opening it with another library would drop this one's locks.
+
+        Raises `SqlError` for anything but one reading statement.
+        """
+        self._access.file.check()
+        return await self._access.run(lambda: maintenance.query(self._access.file, query, parameters))
+
+    async def follow(self, after: int = 0) -> AsyncIterator[LoggedMessage]:
+        """Every message of every log after a number `n`, once, in commit order: what is stored, then what comes."""
+        _check_count(after, "after")
+        file = self._access.file
+        file.watch(self.poll_interval)
+        try:
+            while True:
+                version = file.bell.version
+                page = await self._access.read(lambda c, n=after: c.execute(sql.ENTRIES_AFTER_N, (n, PAGE, 0)))  # type: ignore[misc]
+                for n, log, *row in page:
+                    after = n
+                    yield LoggedMessage(n, log, stored_message(tuple(row), self.path, log))
+                if not page:
+                    await self._access.change(version)
+        finally:
+            file.unwatch()
+
+    async def close(self) -> None:
+        """Finish what was handed over and let go of the file. Closing again does nothing."""
+        if not self._closed:
+            self._closed = True
+            await self._access.run(self._release)
+
+    def _release(self) -> None:
+        release(self._access.file, self)
+        if self._options.temporary is not None:
+            self._options.temporary.cleanup()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def __del__(self) -> None:
+        if not self._closed and not self._access.file.forked:
+            warnings.warn(f"{self!r} was not closed", ResourceWarning, source=self, stacklevel=2)
+
+    # For logs
+
+    def _before_store(self, entry: Entry) -> Entry:
+        hook = self._options.before_store
+        if hook is None:
+            return entry
+        changed = hook(entry)
+        if not isinstance(changed, Entry) or changed.id != entry.id:
+            raise InvalidMessageError("", "before_store must return an Entry of the same id")
+        return changed
+
+    def _before_commit(self, history: MessageHistory) -> dict[str, Entry]:
+        """The entries that the hook changes, of those that a commit may store."""
+        if self._options.before_store is None:
+            return {}
+        entries = [e for r in history.loaded_lineage() for e in history.introduced(r.id)]
+        changed = ((entry, self._before_store(entry)) for entry in entries)
+        return {after.id: after for before, after in changed if after is not before}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a store was opened."""
+
+    durability: Durability
+    read_only: bool
+    create: bool
+    busy_timeout: float
+    max_message_bytes: int
+    before_store: BeforeStore | None
+    poll_interval: float
+    temporary: tempfile.TemporaryDirectory[str] | None = None
+
+
+def opened(
+    path: str | os.PathLike[str], driver: Driver | ModuleType | None, options: Options, access: Callable[..., Access]
+) -> Store:
+    """Open a file and make its store. Blocks."""
+    if options.durability not in ("full", "normal"):
+        raise ValueError('durability must be "full" or "normal"')
+    made = driver if driver is not None and not isinstance(driver, ModuleType) else SqliteDriver(*_given(driver))
+    name = _path(path)
+    if name == ":memory:":
+        temporary = tempfile.TemporaryDirectory(prefix="msglog-")
+        name = os.path.join(temporary.name, "memory.db")
+        options = Options(*(getattr(options, f) for f in Options.__dataclass_fields__ if f != "temporary"), temporary)
+    store = Store.__new__(Store)
+    store._closed = True  # noqa: SLF001 until it is open, there is nothing to close
+    file: StoreFile = acquire(
+        name,
+        made,
+        store,
+        read_only=options.read_only,
+        create=options.create,
+        patience=options.busy_timeout,
+        full=options.durability == "full",
+    )
+    store.__init__(access(file, options.busy_timeout), options)  # type: ignore[misc]
+    return store
+
+
+def _given(module: ModuleType | None) -> tuple[ModuleType, ...]:
+    return () if module is None else (module,)
+
+
+def _path(path: str | os.PathLike[str]) -> str:
+    name = os.fspath(path)
+    if not isinstance(name, str):
+        raise TypeError(f"a path must be a str or a path, not {type(name).__name__}")
+    name = name.removeprefix("sqlite:///")
+    if not name or "\0" in name:
+        raise CannotOpenError(name, "the path is empty" if not name else "the path holds NUL")
+    if "://" in name:
+        raise CannotOpenError(name, "only SQLite files can be opened")
+    return name
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
+
+
+class Opening:
+    """A store that is about to be opened: `await` it, or enter it with `async with`."""
+
+    def __init__(self, make: Callable[[], Store], name: str) -> None:
+        self._make = make
+        self._name = name
+        self._store: Store | None = None
+        self._used = False
+
+    async def _open(self) -> Store:
+        self._used = True
+        import asyncio  # noqa: PLC0415 the blocking face needs none
+
+        task = asyncio.get_running_loop().run_in_executor(None, self._make)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            # The store may still come to be open: it is closed then.
+            task.add_done_callback(_close_unwanted)
+            raise
+
+    def __await__(self) -> Generator[Any, None, Store]:
+        return self._open().__await__()
+
+    async def __aenter__(self) -> Store:
+        self._store = await self._open()
+        return self._store
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._store is not None:
+            await self._store.close()
+
+    def __del__(self) -> None:
+        if not self._used:
+            warnings.warn(f"msglog.open({self._name!r}) was never awaited", ResourceWarning, source=self, stacklevel=2)
+
+
+def _close_unwanted(task: Any) -> None:
+    if not task.cancelled() and task.exception() is None:
+        store: Store = task.result()
+        store._closed = True  # noqa: SLF001 nobody else has it
+        store._release()  # noqa: SLF001
+
+
+def open(  # noqa: A001 the word that users know
+    path: str | os.PathLike[str],
+    *,
+    durability: Durability = "full",
+    read_only: bool = False,
+    create: bool = True,
+    busy_timeout: float = BUSY_TIMEOUT,
+    max_message_bytes: int = MAX_MESSAGE_BYTES,
+    before_store: BeforeStore | None = None,
+    poll_interval: float = POLL_INTERVAL,
+    driver: Driver | ModuleType | None = None,
+) -> Opening:
+    """Open a store: `async with msglog.open("agent.db") as store`, or `store = await msglog.open(…)`.
+
+    The file is created where it does not exist (private to its owner), and migrated where it is older.
+    `":memory:"` is a private temporary file.
+
+    - `durability`: what an acknowledged append survives: `"full"` loss of power, `"normal"` the death of the process.
+    - `busy_timeout`: seconds that a call waits while another process holds the file, then `StoreBusyError`.
+    - `max_message_bytes`: larger messages are refused with `TooLargeError`.
+    - `before_store`: a function that gets each entry before it is stored and returns it, changed or not.
+    - `poll_interval`: seconds after which a follower notices another process's commit at the latest.
+    - `driver`: an SQLite module to use instead of `sqlite3`, such as `pysqlite3.dbapi2`, or a `Driver`.
+
+    Raises a `StoreError`: `StoreNotFoundError`, `CannotOpenError`, `NotAStoreError`, `NewerStoreError`, ….
+    """
+    options = Options(
+        durability, read_only, create, busy_timeout, max_message_bytes, before_store, poll_interval
+    )
+    return Opening(lambda: opened(path, driver, options, TaskAccess), os.fspath(path) if path else "")
+
+
+__all__ = ["Durability", "LogInfo", "LoggedMessage", "Opening", "Store", "StoreStats", "open"]
