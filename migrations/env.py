@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import context
 
 from msglog.storage.schema import metadata
 
 
-def run(**target: object) -> None:
+def run(**target: Any) -> None:
     """Run the migrations, in one transaction."""
     context.configure(target_metadata=metadata, transactional_ddl=True, **target)
     with context.begin_transaction():

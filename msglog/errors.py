@@ -79,10 +79,15 @@ class TooLargeError(MsgLogError, ValueError):
     size: int
     limit: int
 
-    def __init__(self, size: int, limit: int, what: str = "a message") -> None:
+    def __init__(
+        self,
+        size: int,
+        limit: int,
+        what: str = "a message",
+        advice: str = "Store large payloads elsewhere and keep a reference, or raise max_message_bytes",
+    ) -> None:
         super().__init__(
-            f"{what} of {size:,} bytes is over the limit of {limit:,}; nothing was stored. "
-            "Store large payloads elsewhere and keep a reference, or raise max_message_bytes",
+            f"{what} of {size:,} bytes is over the limit of {limit:,}; nothing was stored. {advice}",
             size=size,
             limit=limit,
         )
@@ -92,11 +97,7 @@ class BatchTooLargeError(TooLargeError):
     """The messages of one commit together are larger than one transaction takes."""
 
     def __init__(self, size: int, limit: int) -> None:
-        super().__init__(size, limit, "a batch")
-        self.args = (
-            f"a batch of {size:,} bytes is over the limit of {limit:,}; nothing was stored. "
-            "Split it into smaller batches",
-        )
+        super().__init__(size, limit, "a batch", "Split it into smaller batches")
 
 
 # Histories
@@ -144,9 +145,7 @@ class NotLoadedError(MsgLogError, LookupError):
     call: str
 
     def __init__(self, missing: str, call: str = "log.history(full=True)") -> None:
-        super().__init__(
-            f"{missing} was not loaded with this history; {call} loads it", missing=missing, call=call
-        )
+        super().__init__(f"{missing} was not loaded with this history; {call} loads it", missing=missing, call=call)
 
 
 class InvalidHistoryError(MsgLogError, ValueError):
@@ -242,9 +241,7 @@ class UnknownBranchError(MsgLogError, LookupError):
     branch: str
 
     def __init__(self, log: str, branch: str) -> None:
-        super().__init__(
-            f"log {log!r} has no branch {branch!r}; fork({branch!r}) makes one", log=log, branch=branch
-        )
+        super().__init__(f"log {log!r} has no branch {branch!r}; fork({branch!r}) makes one", log=log, branch=branch)
 
 
 class BranchExistsError(MsgLogError, ValueError):
@@ -390,9 +387,7 @@ class CorruptStoreError(StoreError, ValueError):
     reason: str
 
     def __init__(self, path: str, where: str, reason: str) -> None:
-        super().__init__(
-            path, f"{where}: {reason}; run verify() for a full report", where=where, reason=reason
-        )
+        super().__init__(path, f"{where}: {reason}; run verify() for a full report", where=where, reason=reason)
 
 
 class StoreReplacedError(StoreError):

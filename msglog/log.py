@@ -13,7 +13,7 @@ from msglog.errors import InvalidMessageError, PositionError, TooLargeError
 from msglog.history import MessageHistory, Revision
 from msglog.history.patches import PatchInput
 from msglog.ids import checked_name
-from msglog.message import EntryInput, Message, MessageMeta, StoredMessage, as_entry, as_meta, make_entry
+from msglog.message import EntryInput, Message, MessageMeta, Role, StoredMessage, as_entry, as_meta, make_entry
 from msglog.storage import reader
 from msglog.storage.engine import Connection
 from msglog.storage.reader import Branch, ViewState
@@ -74,7 +74,7 @@ class MessageLog:
 
     async def add(
         self,
-        role: str,
+        role: Role,
         content: JsonValue = None,
         *,
         id: str | None = None,  # noqa: A002 the entry's id
@@ -145,9 +145,7 @@ class MessageLog:
             raise TooLargeError(made.size, self._store.max_message_bytes)
         return made
 
-    async def _append(
-        self, drafts: Sequence[Draft], expected_seq: int | None, expected_head: str | None
-    ) -> list[int]:
+    async def _append(self, drafts: Sequence[Draft], expected_seq: int | None, expected_head: str | None) -> list[int]:
         request = Append(self.name, self.branch, drafts, EMPTY, expected_seq, expected_head)
         appended: Appended = await self._access.write(request)
         await self._tell(appended.new)

@@ -6,12 +6,12 @@ import os
 import tempfile
 import warnings
 from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from types import ModuleType, TracebackType
 from typing import Any, Literal, Self, TypeAlias, TypeVar
 
-from msglog.errors import CannotOpenError, InvalidMessageError, StoreClosedError
+from msglog.errors import CannotOpenError, InvalidMessageError
 from msglog.history import MessageHistory
 from msglog.ids import checked_name
 from msglog.log import PAGE, MessageLog, OnAppend, _check_count
@@ -151,13 +151,11 @@ class Store:
         receipt: PurgeReceipt = await self._access.write(Purge(checked_name(name, "the name of a log")))
         return receipt
 
-    async def sql(
-        self, query: str, parameters: Sequence[Any] | Mapping[str, Any] = ()
-    ) -> list[dict[str, Any]]:
-        """The rows of one read-only SQL statement, as dicts by column. This is the way to look at the file
-        from inside the process: opening it with another library would drop this one's locks.
+    async def sql(self, query: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> list[dict[str, Any]]:
+        """The rows of one read-only SQL statement, as dicts by column.
 
-        Raises `SqlError` for anything but one reading statement.
+        This is the way to look at the file from inside the process: a plain `open().close()` of it, or another
+        SQLite library, would drop the locks of this one. Raises `SqlError` for anything but one reading statement.
         """
         self._access.file.check()
         return await self._access.run(lambda: maintenance.query(self._access.file, query, parameters))
@@ -247,7 +245,7 @@ def opened(
     if name == ":memory:":
         temporary = tempfile.TemporaryDirectory(prefix="msglog-")
         name = os.path.join(temporary.name, "memory.db")
-        options = Options(*(getattr(options, f) for f in Options.__dataclass_fields__ if f != "temporary"), temporary)
+        options = replace(options, temporary=temporary)
     store = Store.__new__(Store)
     store._closed = True  # noqa: SLF001 until it is open, there is nothing to close
     file: StoreFile = acquire(
@@ -358,9 +356,7 @@ def open(  # noqa: A001 the word that users know
 
     Raises a `StoreError`: `StoreNotFoundError`, `CannotOpenError`, `NotAStoreError`, `NewerStoreError`, ….
     """
-    options = Options(
-        durability, read_only, create, busy_timeout, max_message_bytes, before_store, poll_interval
-    )
+    options = Options(durability, read_only, create, busy_timeout, max_message_bytes, before_store, poll_interval)
     return Opening(lambda: opened(path, driver, options, TaskAccess), os.fspath(path) if path else "")
 
 

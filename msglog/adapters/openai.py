@@ -26,12 +26,13 @@ def _to_message(message: Message) -> dict[str, Any]:
         data["tool_calls"] = [_to_call(call) for call in message.tool_calls]
     if message.tool_call_id is not None:
         data["tool_call_id"] = message.tool_call_id
-    return data | thaw(message.extra)
+    data.update(thaw(message.extra))
+    return data
 
 
 def _to_call(call: ToolCall) -> dict[str, Any]:
     function = {"name": call.name, "arguments": call.arguments}
-    return {"id": call.id, "type": "function", "function": function} | thaw(call.extra)
+    return {"id": call.id, "type": "function", "function": function, **thaw(call.extra)}
 
 
 def from_openai(messages: Iterable[Mapping[str, Any]]) -> list[Message]:

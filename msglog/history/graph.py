@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from msglog.codec import EMPTY, FrozenDict
 from msglog.history.operations import Operation
 from msglog.history.sequence import IdSequence
-from msglog.message import Entry
+from msglog.ids import new_id
+from msglog.message import Entry, IdMaker
 
 _DEPTH = 32
 """Graphs that branched off one another, at most, before the next one takes in small ones among them."""
@@ -50,34 +52,41 @@ class Revision:
         return data
 
 
-class Graph:
-    """An append-only record. A history sees a prefix of it (an `Extent`); the newest extends it in place.
+Clock: TypeAlias = Callable[[], int]
 
-    `partial` says that there is more in the log than what it holds and what it will be given.
+
+def now_ms() -> int:
+    """Milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """What graphs that branched off one another have in common.
+
+    `ids` and `clock` make the ids and times of new revisions. `partial` says that the log holds more of the
+    graph. There is one lock, since sequences of different branches share tails.
     """
 
-    __slots__ = (
-        "base",
-        "entries",
-        "entry_at",
-        "lock",
-        "marks",
-        "partial",
-        "revision_at",
-        "revisions",
-        "sequences",
-    )
+    ids: IdMaker = new_id
+    clock: Clock = now_ms
+    partial: bool = False
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def __init__(self, origin: Graph | None = None, base: Extent | None = None, *, partial: bool = False) -> None:
+
+class Graph:
+    """An append-only record. A history sees a prefix of it (an `Extent`); the newest extends it in place."""
+
+    __slots__ = ("base", "common", "entries", "entry_at", "marks", "revision_at", "revisions", "sequences")
+
+    def __init__(self, common: Common, base: Extent | None = None) -> None:
+        self.common = common
         self.base = base
-        self.partial: bool = partial if origin is None else origin.partial
-        # One lock for all graphs that branched off one another: their sequences share tails.
-        self.lock: threading.Lock = threading.Lock() if origin is None else origin.lock
         self.entries: list[Entry] = []
         self.entry_at: dict[str, int] = {}
         self.revisions: list[Revision] = []
         self.revision_at: dict[str, int] = {}
-        self.sequences: list[IdSequence] = []
+        self.sequences: list[IdSequence] = []  # of each revision, or the one before it that it extends
         self.marks: list[int] = []  # how many entries there were after each revision
 
 
@@ -110,7 +119,10 @@ class Extent:
     def sequence(self, revision_id: str) -> IdSequence | None:
         """The sequence of a revision."""
         found = self._locate(revision_id)
-        return None if found is None else found[0].sequences[found[1]]
+        if found is None:
+            return None
+        graph, at = found
+        return graph.sequences[at].extended_to(graph.revisions[at].size)
 
     def introduced(self, revision_id: str) -> list[Entry]:
         """The entries that the graph first saw with a revision, in order."""
@@ -149,19 +161,19 @@ class Extent:
             extent = extent.graph.base
 
     def appended(
-        self, entries: Sequence[Entry], revision: Revision, before: IdSequence, ids: Sequence[str]
+        self, entries: Iterable[Entry], revision: Revision, before: IdSequence, ids: Sequence[str]
     ) -> tuple[Extent, IdSequence]:
         """The extent with an appending revision, and its sequence: `before` and then `ids`."""
-        with self.graph.lock:
+        with self.graph.common.lock:
             sequence = before.appended(ids)
             return self._with(entries, revision, sequence), sequence
 
-    def added(self, entries: Sequence[Entry], revision: Revision, sequence: IdSequence) -> Extent:
+    def added(self, entries: Iterable[Entry], revision: Revision, sequence: IdSequence) -> Extent:
         """The extent with one more revision and the entries that it brings in."""
-        with self.graph.lock:
+        with self.graph.common.lock:
             return self._with(entries, revision, sequence)
 
-    def _with(self, entries: Sequence[Entry], revision: Revision, sequence: IdSequence) -> Extent:
+    def _with(self, entries: Iterable[Entry], revision: Revision, sequence: IdSequence) -> Extent:
         graph, at, count = self.graph, self.revisions, self.entries
         if len(graph.revisions) != at:
             graph = self._branched()
@@ -172,7 +184,8 @@ class Extent:
             count += 1
         graph.revision_at[revision.id] = at
         graph.revisions.append(revision)
-        graph.sequences.append(sequence)
+        last = graph.sequences[-1] if at else sequence
+        graph.sequences.append(last if sequence.extends(last) else sequence)
         graph.marks.append(count)
         return Extent(graph, count, at + 1)
 
@@ -190,7 +203,7 @@ class Extent:
                 if size <= above:
                     taken = number
                 above += size
-        graph = Graph(self.graph, levels[taken] if taken < len(levels) else None)
+        graph = Graph(self.graph.common, levels[taken] if taken < len(levels) else None)
         for level in levels[:taken][::-1]:
             source, shift = level.graph, len(graph.entries)
             graph.entries += source.entries[: level.entries]

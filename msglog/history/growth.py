@@ -77,7 +77,7 @@ def _in_order(extent: Extent, pending: Mapping[str, Revision]) -> list[Revision]
 
 
 def _absent(extent: Extent, what: str, reason: str) -> InvalidHistoryError | NotLoadedError:
-    return NotLoadedError(what) if extent.graph.partial else InvalidHistoryError(reason)
+    return NotLoadedError(what) if extent.graph.common.partial else InvalidHistoryError(reason)
 
 
 def _brought_in(revision: Revision, extent: Extent, pool: Mapping[str, Entry], introduced: set[str]) -> list[Entry]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -15,7 +14,7 @@ from msglog.errors import (
     UnknownEntryError,
     UnknownRevisionError,
 )
-from msglog.history.graph import Extent, Graph, Revision
+from msglog.history.graph import Clock, Common, Extent, Graph, Revision, now_ms
 from msglog.history.growth import check_same, grown, pool_of
 from msglog.history.lineage import brought_in, completed
 from msglog.history.operations import FORK, Operation, apply_patch, narrowed
@@ -29,13 +28,6 @@ from msglog.message import Entry, EntryInput, IdMaker, Message, as_entry, make_e
 View: TypeAlias = "str | Iterable[str]"
 """A revision id, or entry ids in order."""
 
-Clock: TypeAlias = Callable[[], int]
-
-
-def now_ms() -> int:
-    """Milliseconds since 1970."""
-    return time.time_ns() // 1_000_000
-
 
 class MessageHistory:
     """An immutable, revisioned sequence of messages. Every operation returns a new value.
@@ -46,29 +38,20 @@ class MessageHistory:
     `ids` and `clock` (milliseconds since 1970) replace the sources of ids and times.
     """
 
-    __slots__ = ("_clock", "_extent", "_head", "_ids", "_sequence")
+    __slots__ = ("_extent", "_head", "_sequence")
 
     def __init__(self, *, ids: IdMaker = new_id, clock: Clock = now_ms) -> None:
         self._head = Revision(ids(), None, None, 0, clock())
         self._sequence = IdSequence.of([])
-        self._extent = Extent(Graph()).added((), self._head, self._sequence)
-        self._ids = ids
-        self._clock = clock
+        self._extent = Extent(Graph(Common(ids, clock))).added((), self._head, self._sequence)
 
     @classmethod
-    def _made(
-        cls, extent: Extent, head: Revision, sequence: IdSequence, ids: IdMaker = new_id, clock: Clock = now_ms
-    ) -> MessageHistory:
+    def _at(cls, extent: Extent, head: Revision, sequence: IdSequence) -> MessageHistory:
         made: MessageHistory = cls.__new__(cls)
         made._extent = extent
         made._head = head
         made._sequence = sequence
-        made._ids = ids
-        made._clock = clock
         return made
-
-    def _at(self, extent: Extent, head: Revision, sequence: IdSequence) -> MessageHistory:
-        return self._made(extent, head, sequence, self._ids, self._clock)
 
     @classmethod
     def loaded(
@@ -76,8 +59,8 @@ class MessageHistory:
     ) -> MessageHistory:
         """A history of which only the head is at hand: its view `ids`, of which the first `missing` are left out."""
         sequence = IdSequence.of(ids, missing)
-        graph = Graph(partial=head.parent is not None or missing > 0)
-        return cls._made(Extent(graph).added(list(entries), head, sequence), head, sequence)
+        graph = Graph(Common(partial=head.parent is not None or missing > 0))
+        return cls._at(Extent(graph).added(entries, head, sequence), head, sequence)
 
     # What it is
 
@@ -99,7 +82,7 @@ class MessageHistory:
     @property
     def is_partial(self) -> bool:
         """Whether the graph behind the head was not loaded, or not all of it."""
-        return self._extent.graph.partial
+        return self._extent.graph.common.partial
 
     def __len__(self) -> int:
         return self._sequence.size
@@ -238,26 +221,24 @@ class MessageHistory:
 
         An entry that is active already, with equal content, is not appended again.
         """
-        entries: list[Entry] = []
         ids: list[str] = []
         fresh: dict[str, Entry] = {}
+        new = self._extent.graph.common.ids
         for value in inputs:
-            entry = as_entry(value, new=self._ids)
-            generated = not isinstance(value, Entry) and not (isinstance(value, Mapping) and value.get("id"))
-            if not generated:
-                known = fresh.get(entry.id) or self._extent.find_entry(entry.id)
-                if known is not None:
-                    check_same(known, entry)
-                    if entry.id not in ids and entry.id not in self:
-                        ids.append(entry.id)
-                    continue
-            fresh[entry.id] = entry
-            entries.append(entry)
-            ids.append(entry.id)
+            entry = as_entry(value, new=new)
+            named = isinstance(value, Entry) or (not isinstance(value, Message) and "id" in value)
+            known = fresh.get(entry.id) or self._extent.find_entry(entry.id) if named else None
+            if known is None:
+                fresh[entry.id] = entry
+                ids.append(entry.id)
+            else:
+                check_same(known, entry)
+                if entry.id not in ids and entry.id not in self:
+                    ids.append(entry.id)
         if not ids:
             return self
-        revision = self._next(Operation("append", tuple(ids)), self.size + len(ids), meta)
-        extent, sequence = self._extent.appended(entries, revision, self._sequence, ids)
+        revision = self._next(Operation("append", tuple(ids)), self._sequence.size + len(ids), meta)
+        extent, sequence = self._extent.appended(fresh.values(), revision, self._sequence, ids)
         return self._at(extent, revision, sequence)
 
     def edit(
@@ -277,7 +258,7 @@ class MessageHistory:
         draft = EditableList(self._sequence.ids())
         fresh: dict[str, Entry] = {}
         recorded: list[FrozenDict] = []
-        for index, given in enumerate(as_patches(patches, self._ids)):
+        for index, given in enumerate(as_patches(patches, self._extent.graph.common.ids)):
             for patch in self._kept_together(given, draft, fresh) if keep_pairs else (given,):
                 wanted, entries = self._recorded(patch, fresh, index)
                 narrow, absent = narrowed(wanted, set(draft.ids).__contains__)
@@ -299,7 +280,7 @@ class MessageHistory:
             self._check_pairs(draft.ids, fresh, len(recorded) - 1)
         sequence = self._sequence.changed_to(draft.ids)
         revision = self._next(Operation("edit", patches=tuple(recorded)), sequence.size, meta)
-        return self._at(self._extent.added(list(fresh.values()), revision, sequence), revision, sequence)
+        return self._at(self._extent.added(fresh.values(), revision, sequence), revision, sequence)
 
     def fork(self, *, meta: Mapping[str, Any] | None = None) -> MessageHistory:
         """A history on a new revision with the same view: a place to branch off from."""
@@ -344,11 +325,11 @@ class MessageHistory:
         Raises `InvalidHistoryError` where the snapshot contradicts itself.
         """
         snapshot = as_snapshot(snapshot)
-        extent = grown(Extent(Graph()), snapshot.revisions, pool_of(snapshot.entries))
+        extent = grown(Extent(Graph(Common(ids, clock))), snapshot.revisions, pool_of(snapshot.entries))
         head, sequence = extent.find_revision(snapshot.head), extent.sequence(snapshot.head)
         if head is None or sequence is None:
             raise InvalidHistoryError(f"its head {snapshot.head!r} is not among its revisions")
-        return cls._made(extent, head, sequence, ids, clock)
+        return cls._at(extent, head, sequence)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], *, ids: IdMaker = new_id, clock: Clock = now_ms) -> MessageHistory:
@@ -393,7 +374,8 @@ class MessageHistory:
 
     def _next(self, operation: Operation, size: int, meta: Mapping[str, Any] | None) -> Revision:
         frozen = freeze_object(meta, "meta") if meta else EMPTY
-        return Revision(self._ids(), self._head.id, operation, size, self._clock(), None, frozen)
+        common = self._extent.graph.common
+        return Revision(common.ids(), self._head.id, operation, size, common.clock(), None, frozen)
 
     def _held(self, sequence: IdSequence, last: int | None) -> list[str]:
         ids = sequence.ids()

@@ -73,6 +73,18 @@ class EditableList:
         self.ids[position:position] = keys
 
 
+class Trunk:
+    """What sequences that were appended to one another share: chunks, and the tail that the appended ids go into."""
+
+    __slots__ = ("chunks", "missing", "settled", "tail")
+
+    def __init__(self, chunks: tuple[tuple[str, ...], ...], tail: list[str], missing: int) -> None:
+        self.chunks = chunks
+        self.tail = tail
+        self.missing = missing
+        self.settled: int = missing + sum(map(len, chunks))  # how many ids there are before the tail
+
+
 class IdSequence:
     """An immutable sequence of ids that shares its parts with the sequences it was made from.
 
@@ -80,56 +92,69 @@ class IdSequence:
     an append is O(1) amortised. `missing` ids stand before the first one held, when only a window is loaded.
     """
 
-    __slots__ = ("_chunks", "_own", "_tail", "missing", "size")
+    __slots__ = ("_own", "_trunk")
 
-    def __init__(self, chunks: tuple[tuple[str, ...], ...], tail: list[str], own: int, size: int, missing: int) -> None:
-        self._chunks = chunks
-        self._tail = tail
+    def __init__(self, trunk: Trunk, own: int) -> None:
+        self._trunk = trunk
         self._own = own
-        self.size = size
-        self.missing = missing
 
     @classmethod
     def of(cls, ids: Sequence[str], missing: int = 0) -> IdSequence:
         """The sequence of `ids`."""
         chunks = tuple(tuple(ids[i : i + CHUNK]) for i in range(0, len(ids), CHUNK))
-        return cls(chunks, [], 0, missing + len(ids), missing)
+        return cls(Trunk(chunks, [], missing), 0)
+
+    @property
+    def missing(self) -> int:
+        """How many ids stand before the first one held."""
+        return self._trunk.missing
+
+    @property
+    def size(self) -> int:
+        """How many ids it has, the missing ones included."""
+        return self._trunk.settled + self._own
 
     def __len__(self) -> int:
         return self.size
 
     def __iter__(self) -> Iterator[str]:
-        for chunk in self._chunks:
-            yield from chunk
-        yield from self._tail[: self._own]
+        return iter(self.ids())
 
     def ids(self) -> list[str]:
         """The ids held, as a list."""
         ids: list[str] = []
-        for chunk in self._chunks:
+        for chunk in self._trunk.chunks:
             ids += chunk
-        ids += self._tail[: self._own]
+        ids += self._trunk.tail[: self._own]
         return ids
 
     def __contains__(self, key: object) -> bool:
-        return key in self._tail[: self._own] or any(key in chunk for chunk in self._chunks)
+        return key in self._trunk.tail[: self._own] or any(key in chunk for chunk in self._trunk.chunks)
 
     def appended(self, ids: Sequence[str]) -> IdSequence:
         """The sequence with `ids` at its end. Not safe against a second thread: the graph's lock is held."""
-        size = self.size + len(ids)
-        if self._own + len(ids) <= CHUNK:
-            tail = self._tail if self._own == len(self._tail) else self._tail[: self._own]
-            tail.extend(ids)
-            return IdSequence(self._chunks, tail, self._own + len(ids), size, self.missing)
-        rest = self._tail[: self._own] + list(ids)
+        trunk, own = self._trunk, self._own
+        if own + len(ids) <= CHUNK:
+            if own < len(trunk.tail):  # another sequence went on from here first
+                trunk = Trunk(trunk.chunks, trunk.tail[:own], trunk.missing)
+            trunk.tail.extend(ids)
+            return IdSequence(trunk, own + len(ids))
+        rest = trunk.tail[:own] + list(ids)
         whole = len(rest) - len(rest) % CHUNK
-        chunks = self._chunks + tuple(tuple(rest[i : i + CHUNK]) for i in range(0, whole, CHUNK))
-        tail = rest[whole:]
-        return IdSequence(chunks, tail, len(tail), size, self.missing)
+        chunks = trunk.chunks + tuple(tuple(rest[i : i + CHUNK]) for i in range(0, whole, CHUNK))
+        return IdSequence(Trunk(chunks, rest[whole:], trunk.missing), len(rest) - whole)
+
+    def extends(self, other: IdSequence) -> bool:
+        """Whether this is `other`, or `other` with ids appended that went into the tail which both share."""
+        return self._trunk is other._trunk
+
+    def extended_to(self, size: int) -> IdSequence:
+        """The sequence of `size` ids that shares this one's trunk."""
+        return self if size == self.size else IdSequence(self._trunk, size - self._trunk.settled)
 
     def changed_to(self, ids: list[str]) -> IdSequence:
         """The sequence of `ids`, which keeps the parts at both ends that did not change."""
-        old, tail, own = list(self._chunks), self._tail, self._own
+        old, tail, own = list(self._trunk.chunks), self._trunk.tail, self._own
         if ids[max(0, len(ids) - own) :] != tail[:own]:
             old.append(tuple(tail[:own]))
             tail, own = [], 0
@@ -153,4 +178,4 @@ class IdSequence:
         step = -(-len(middle) // parts) or 1
         between = [tuple(middle[i : i + step]) for i in range(0, len(middle), step)]
         chunks = tuple(chunk for chunk in (*old[:front], *between, *old[back:]) if chunk)
-        return IdSequence(chunks, tail, own, self.missing + len(ids), self.missing)
+        return IdSequence(Trunk(chunks, tail, self.missing), own)

@@ -106,7 +106,7 @@ def finish_each(iterator: AsyncIterator[T]) -> Iterator[T]:
     try:
         while True:
             try:
-                item = finish(iterator.__anext__())  # type: ignore[arg-type]
+                item: T = finish(iterator.__anext__())  # type: ignore[arg-type]
             except StopAsyncIteration:
                 return
             yield item

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -39,10 +40,8 @@ class Bell:
                 woken.set_result(None)
 
         def wake() -> None:
-            try:
+            with contextlib.suppress(RuntimeError):  # the loop was closed, and its follower with it
                 loop.call_soon_threadsafe(settle)
-            except RuntimeError:
-                pass  # the loop was closed, and its follower with it
 
         with self._changed:
             if self.version != version:

@@ -330,7 +330,7 @@ def _switch_to_wal(connection: Connection, path: str, patience: float) -> None:
         else:
             if mode != "wal":
                 warnings.warn(
-                    f"{path}: no write-ahead log is possible here (journal mode {mode!r}); readers will wait for writers",
+                    f"{path}: no write-ahead log is possible here (journal mode {mode!r}); readers wait for writers",
                     RuntimeWarning,
                     stacklevel=2,
                 )

@@ -118,9 +118,7 @@ class _Check:
     def _walk_entries(self) -> None:
         columns = f"seq, id, revision, at, salt, content_hash, chain_hash, redacted_at, {', '.join(CONTENT)}"
         previous, last = self._uid, 0
-        for row in self._pages(
-            f"SELECT {columns} FROM entries WHERE log_id = ? AND seq > ? ORDER BY seq LIMIT ?", 0
-        ):
+        for row in self._pages(f"SELECT {columns} FROM entries WHERE log_id = ? AND seq > ? ORDER BY seq LIMIT ?", 0):
             seq, entry_id, revision, at, salt, hashed, chained, redacted_at, *content = row
             where = f"seq {seq}"
             self._report.entries += 1
@@ -152,9 +150,7 @@ class _Check:
             self._problem(f"seq {last}", "the log's last hash is another one")
 
     def _walk_revisions(self) -> None:
-        names = (
-            "number, id, replaces, branch, parent, operation, anchor, chunks, tail, size, appended, meta, at, hash"
-        )
+        names = "number, id, replaces, branch, parent, operation, anchor, chunks, tail, size, appended, meta, at, hash"
         last = -1
         for row in self._pages(
             f"SELECT {names} FROM revisions WHERE log_id = ? AND number > ? ORDER BY number LIMIT ?", -1
@@ -261,9 +257,7 @@ class _Check:
     def _seqs(self, ids: list[str]) -> list[int]:
         seqs = []
         for entry_id in ids:
-            rows = self._connection.execute(
-                "SELECT seq FROM entries WHERE log_id = ? AND id = ?", (self._id, entry_id)
-            )
+            rows = self._connection.execute("SELECT seq FROM entries WHERE log_id = ? AND id = ?", (self._id, entry_id))
             if not rows:
                 raise KeyError(entry_id)
             seqs.append(rows[0][0])

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from msglog.codec import encode
-from msglog.errors import CorruptStoreError, UnknownBranchError, UnknownEntryError, UnknownLogError, UnknownRevisionError
+from msglog.errors import (
+    CorruptStoreError,
+    UnknownBranchError,
+    UnknownEntryError,
+    UnknownLogError,
+    UnknownRevisionError,
+)
 from msglog.history import MessageHistory, Revision, Snapshot
 from msglog.history.history import originals
 from msglog.message import Entry, Message, StoredMessage
@@ -100,7 +106,9 @@ def runs_between(connection: Connection, state: ViewState, start: int, stop: int
             for (number, position), end in zip(chunks, ends, strict=True)
             if position < stop and end > start
         }
-        spans = dict(connection.execute(sql.CHUNKS, (state.log_id, encode(list(wanted))))) if wanted else {}
+        spans: dict[int, str] = (
+            dict(connection.execute(sql.CHUNKS, (state.log_id, encode(list(wanted))))) if wanted else {}
+        )
         for number, position in wanted.items():
             runs += _cut(decode_spans(spans[number]), position, start, stop)
         runs += _cut(tail, tail_at, start, stop)
@@ -189,9 +197,7 @@ def branches(connection: Connection, log: str) -> list[Branch]:
 # Histories
 
 
-def partial_history(
-    connection: Connection, path: str, log: str, state: ViewState, last: int | None
-) -> MessageHistory:
+def partial_history(connection: Connection, path: str, log: str, state: ViewState, last: int | None) -> MessageHistory:
     """A history of a revision and its view, or of the last entries of it."""
     missing = 0 if last is None else max(0, state.size - last)
     runs = runs_between(connection, state, missing, state.size)
@@ -217,10 +223,8 @@ def _with_ids(connection: Connection, log: int, row: Row, path: str, name: str) 
     return stored_revision(row, before.id, ids, path, name)
 
 
-def full_history(
-    connection: Connection, path: str, log: str, state: ViewState, limit: int | None
-) -> MessageHistory:
-    """The history of the lineage of a revision, and of those that it went back to, with every entry that came in with them.
+def full_history(connection: Connection, path: str, log: str, state: ViewState, limit: int | None) -> MessageHistory:
+    """The history of a revision's lineage, and of the revisions that it went back to, with all their entries.
 
     Raises `ValueError` where that is more than `limit` revisions.
     """
@@ -256,9 +260,9 @@ def full_history(
         f"SELECT revision, {', '.join(STORED)} FROM entries WHERE log_id = ? AND seq > ? ORDER BY seq LIMIT 1000",
         (state.log_id, after),
     ):
-        for number, *row in page:
+        for number, *columns in page:
             if number in wanted:
-                entry = stored_entry(tuple(row), path, log)
+                entry = stored_entry(tuple(columns), path, log)
                 appended.setdefault(number, []).append(entry.id)
                 entries.append(entry)
         after = page[-1][1]

@@ -52,7 +52,9 @@ class Draft:
 def draft(entry: Entry, at: int, *, fresh: bool) -> Draft:
     """The row form of an entry that is stored at `at` (microseconds)."""
     content = content_columns(entry)
-    size = sum(len(value) if type(value) is not str or value.isascii() else len(value.encode()) for value in content if value)
+    size = sum(
+        len(value) if type(value) is not str or value.isascii() else len(value.encode()) for value in content if value
+    )
     return Draft(entry, content, at, fresh, size)
 
 

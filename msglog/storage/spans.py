@@ -77,6 +77,7 @@ class Part:
         self.size = count(self.runs)
 
     def changed(self, runs: list[Run]) -> None:
+        """Hold other runs: the part no longer equals its stored chunk."""
         self.runs = runs
         self.number = None
         self.size = count(runs)

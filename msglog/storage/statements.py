@@ -70,9 +70,7 @@ def _revision_state() -> Select[tuple[object, ...]]:
     r = revisions.c
     return select(
         r.number, r.id, r.hash, r.anchor, r.tail, r.size, r.appended, r.branch, r.parent, _anchor.c.chunks
-    ).join_from(
-        revisions, _anchor, and_(_anchor.c.log_id == r.log_id, _anchor.c.number == r.anchor)
-    )
+    ).join_from(revisions, _anchor, and_(_anchor.c.log_id == r.log_id, _anchor.c.number == r.anchor))
 
 
 # log id, branch -> number, id, hash, anchor, tail, size, appended, branch, parent, the anchor's chunks
@@ -86,9 +84,7 @@ REVISION_STATE = compiled(
     _revision_state().where(revisions.c.log_id == _p("log_id"), revisions.c.number == _p("number"))
 )
 # log id, id -> the same
-REVISION_STATE_BY_ID = compiled(
-    _revision_state().where(revisions.c.log_id == _p("log_id"), revisions.c.id == _p("id"))
-)
+REVISION_STATE_BY_ID = compiled(_revision_state().where(revisions.c.log_id == _p("log_id"), revisions.c.id == _p("id")))
 # log id -> name, head's id, forked_from's id, created_at
 BRANCHES = compiled(
     select(
@@ -207,10 +203,7 @@ def lineage_entries(segments: int) -> str:
     Parameters: log id, seq, then branch and last revision for each of `segments`, limit.
     """
     on_lineage = or_(
-        *(
-            and_(revisions.c.branch == _p(f"branch{i}"), revisions.c.number <= _p(f"last{i}"))
-            for i in range(segments)
-        )
+        *(and_(revisions.c.branch == _p(f"branch{i}"), revisions.c.number <= _p(f"last{i}")) for i in range(segments))
     )
     return compiled(
         select(*_STORED)

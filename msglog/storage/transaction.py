@@ -309,18 +309,19 @@ class Transaction:
         """The view of the line's head, to be changed. Some of its chunks may still be rows in the making."""
         return self._view_of(line.state.id, line.head, {number: spans for _, number, spans in line.chunks})
 
-    def _view_of(self, log_id: int, head: Head, making: Mapping[int, str] = FrozenDict()) -> SpanSequence:
+    def _view_of(self, log_id: int, head: Head, making: Mapping[int, str] | None = None) -> SpanSequence:
         self.flush()
         numbers = [chunk for chunk, _ in head.chunks]
+        making = making or {}
         stored = [n for n in numbers if n not in making]
         spans = dict(making) | dict(self._execute(sql.CHUNKS, (log_id, encode(stored))) if stored else ())
         return SpanSequence([Part(decode_spans(spans[n]), n) for n in numbers], head.tail)
 
-    def _accept(self, line: Line, root: tuple[Any, ...] | None = None) -> None:
+    def _accept(self, line: Line) -> None:
         """Take over what a line came to."""
         ledger, state = self._ledger, line.state
         if state.id == 0:
-            self._found(line, root)
+            self._found(line)
             state = line.state
         if line.entries and ledger.last_n is None:
             ledger.last_n = max(n or 0 for n in self._execute(sql.LAST_N)[0])
@@ -339,7 +340,7 @@ class Transaction:
         self._moved[state.id, line.branch] = line.head
         self.wrote = True
 
-    def _found(self, line: Line, root: tuple[Any, ...] | None) -> None:
+    def _found(self, line: Line) -> None:
         """Insert the row of a log that is new, its root and its main branch."""
         state = line.state
         now = now_us()
@@ -634,8 +635,8 @@ class Transaction:
         if redacted_at is None:
             redacted_at = now_us()
             self._execute(
-                "UPDATE entries SET name = NULL, text = NULL, parts = NULL, tool_calls = ?, sources = NULL, meta = NULL,"
-                " extra = NULL, salt = NULL, redacted_at = ?, redacted_reason = ? WHERE n = ?",
+                "UPDATE entries SET name = NULL, text = NULL, parts = NULL, tool_calls = ?, sources = NULL,"
+                " meta = NULL, extra = NULL, salt = NULL, redacted_at = ?, redacted_reason = ? WHERE n = ?",
                 (redacted_calls(calls), redacted_at, to_column(request.reason), n),
             )
             self._execute(sql.SET_MARK, (ERASURE, 1))
@@ -757,4 +758,3 @@ def _named(patch: FrozenDict) -> list[str]:
     for listed in ("ids", "entryIds"):
         ids += patch.get(listed, ())
     return [*ids, *patch["sourceIds"]] if patch.get("replace") else ids
-

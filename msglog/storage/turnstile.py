@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 import random
 import time
+from typing import Any
 
+fcntl: Any
 try:
     import fcntl
-except ImportError:  # pragma: no cover - not on POSIX
-    fcntl = None  # type: ignore[assignment]
+except ImportError:  # not on POSIX
+    fcntl = None
 
 
 class Turnstile:

@@ -47,7 +47,7 @@ WAL_BYTES = 8 * 2**20
 class Job:
     """A request in the queue, and whoever waits for it: a task of an event loop, or a thread."""
 
-    __slots__ = ("_event", "_future", "_loop", "deadline", "error", "queued", "request", "result", "taken")
+    __slots__ = ("_future", "deadline", "error", "event", "loop", "queued", "request", "result", "taken")
 
     def __init__(self, request: Request, patience: float) -> None:
         self.request = request
@@ -56,14 +56,14 @@ class Job:
         self.result: Any = None
         self.error: BaseException | None = None
         self.taken = False
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self.loop: asyncio.AbstractEventLoop | None = None
         self._future: asyncio.Future[None] | None = None
-        self._event: threading.Event | None = None
+        self.event: threading.Event | None = None
 
     async def outcome(self, writer: Writer) -> Any:
         """Queue the request and wait for it in a task. A cancelled task takes it back if it still can."""
-        self._loop = asyncio.get_running_loop()
-        self._future = self._loop.create_future()
+        self.loop = asyncio.get_running_loop()
+        self._future = self.loop.create_future()
         writer.submit(self)
         try:
             await self._future
@@ -74,10 +74,10 @@ class Job:
 
     def outcome_blocking(self, writer: Writer) -> Any:
         """Queue the request and wait for it in a thread."""
-        self._event = threading.Event()
+        self.event = threading.Event()
         writer.submit(self)
         try:
-            self._event.wait()
+            self.event.wait()
         except BaseException:
             writer.withdraw(self)
             raise
@@ -98,10 +98,10 @@ class Job:
         """Wake whoever waits for these jobs; one call for each event loop."""
         by_loop: dict[asyncio.AbstractEventLoop, list[Job]] = {}
         for job in jobs:
-            if job._event is not None:
-                job._event.set()
-            elif job._loop is not None:
-                by_loop.setdefault(job._loop, []).append(job)
+            if job.event is not None:
+                job.event.set()
+            elif job.loop is not None:
+                by_loop.setdefault(job.loop, []).append(job)
         for loop, settled in by_loop.items():
             # A loop that was closed meanwhile has nobody left to wake.
             with contextlib.suppress(RuntimeError):
@@ -328,9 +328,7 @@ class Writer:
 
     def _alone(self, job: Job) -> None:
         try:
-            if self._connection is None:
-                raise DriverError("SQLITE_IOERR", "the connection is gone")
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._connected().execute("BEGIN IMMEDIATE")
             self._attempt([job])
         except DriverError as error:
             self._roll_back()
@@ -469,4 +467,3 @@ class Writer:
             # What was committed stays in the log, and the next checkpoint tries again.
             return False
         return not busy and logged == done
-
