@@ -169,7 +169,7 @@ def _result(extent: Extent, revision: Revision) -> IdSequence | None:
             if absent and before.missing:
                 raise NotLoadedError(f"the first {before.missing} entries of the view", "log.history()")
             if (absent or kept is None) and revision.entry_ids is None:
-                raise InvalidHistoryError(f"revision {revision.id!r} edits {absent[0]!r}, which its parent lacks")
+                raise InvalidHistoryError(f"revision {revision.id!r} edits entries that its parent lacks: {absent}")
             if kept is not None:
                 apply_patch(draft, kept, str)
     except KeyError:  # a patch of the original's that does not name what it brought in

@@ -59,6 +59,8 @@ class MessageHistory:
     ) -> MessageHistory:
         """A history of which only the head is at hand: its view `ids`, of which the first `missing` are left out."""
         sequence = IdSequence.of(ids, missing)
+        if head.size != sequence.size:
+            raise InvalidHistoryError(f"revision {head.id!r} shows {head.size} entries, not {sequence.size}")
         graph = Graph(Common(partial=head.parent is not None or missing > 0))
         return cls._at(Extent(graph).added(entries, head, sequence), head, sequence)
 
@@ -97,7 +99,7 @@ class MessageHistory:
         if entry_id in self._sequence:
             return True
         if self._sequence.missing:
-            raise self._window_error()
+            raise _not_in_window(self._sequence)
         return False
 
     def __eq__(self, other: object) -> bool:
@@ -263,7 +265,7 @@ class MessageHistory:
                 wanted, entries = self._recorded(patch, fresh, index)
                 narrow, absent = narrowed(wanted, set(draft.ids).__contains__)
                 if absent and self._sequence.missing:
-                    raise self._window_error()
+                    raise _not_in_window(self._sequence)
                 if absent and strict:
                     raise PatchError(patch.op, index, absent, "no such active entry")
                 if narrow is None:
@@ -274,7 +276,7 @@ class MessageHistory:
                     raise PatchError(patch.op, index, twice, "a view holds an entry once, and it is active already")
                 fresh.update((e.id, e) for e in entries if self._extent.find_entry(e.id) is None)
                 recorded.append(narrow)
-        if not recorded:
+        if not fresh and draft.ids == self._sequence.ids():
             return self
         if keep_pairs:
             self._check_pairs(draft.ids, fresh, len(recorded) - 1)
@@ -385,11 +387,8 @@ class MessageHistory:
             if last <= len(ids):
                 return ids[len(ids) - last :]
         if sequence.missing:
-            raise self._window_error()
+            raise _not_in_window(sequence)
         return ids
-
-    def _window_error(self) -> NotLoadedError:
-        return NotLoadedError(f"the first {self._sequence.missing} entries of the view", "log.history()")
 
     def _need_all(self, what: str) -> None:
         if self.is_partial:
@@ -473,6 +472,10 @@ def originals(ids: Iterable[str], find: Callable[[str], Entry | None]) -> list[E
         else:
             turns.append(entry)
     return turns
+
+
+def _not_in_window(sequence: IdSequence) -> NotLoadedError:
+    return NotLoadedError(f"the first {sequence.missing} entries of the view", "log.history()")
 
 
 def _by_id(items: Iterable[Revision | Entry]) -> dict[str, Revision | Entry]:
