@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import warnings
+import weakref
 from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -20,7 +22,7 @@ from msglog.storage import integrity, maintenance
 from msglog.storage import statements as sql
 from msglog.storage.access import Access, TaskAccess
 from msglog.storage.engine import Connection, Driver
-from msglog.storage.file import StoreFile, acquire, release
+from msglog.storage.file import Lease, acquire
 from msglog.storage.integrity import Report
 from msglog.storage.requests import Purge, PurgeReceipt
 from msglog.storage.rows import moment, stored_message
@@ -70,7 +72,8 @@ class LoggedMessage:
 class Store:
     """One database of many logs. Made by `msglog.open`; any task of any event loop may use it."""
 
-    def __init__(self, access: Access, options: Options) -> None:
+    def __init__(self, lease: Lease, access: Access, options: Options) -> None:
+        self._lease = lease
         self._access = access
         self._options = options
         self._closed = False
@@ -184,9 +187,9 @@ class Store:
             await self._access.run(self._release)
 
     def _release(self) -> None:
-        release(self._access.file, self)
+        self._lease.end()
         if self._options.temporary is not None:
-            self._options.temporary.cleanup()
+            self._options.temporary()
 
     async def __aenter__(self) -> Self:
         return self
@@ -231,7 +234,7 @@ class Options:
     max_message_bytes: int
     before_store: BeforeStore | None
     poll_interval: float
-    temporary: tempfile.TemporaryDirectory[str] | None = None
+    temporary: Callable[[], object] | None = None
 
 
 def opened(
@@ -242,23 +245,23 @@ def opened(
         raise ValueError('durability must be "full" or "normal"')
     made = driver if driver is not None and not isinstance(driver, ModuleType) else SqliteDriver(*_given(driver))
     name = _path(path)
-    if name == ":memory:":
-        temporary = tempfile.TemporaryDirectory(prefix="msglog-")
-        name = os.path.join(temporary.name, "memory.db")
-        options = replace(options, temporary=temporary)
-    store = Store.__new__(Store)
-    store._closed = True  # noqa: SLF001 until it is open, there is nothing to close
-    file: StoreFile = acquire(
-        name,
+    folder = tempfile.mkdtemp(prefix="msglog-") if name == ":memory:" else None
+    lease = acquire(
+        name if folder is None else os.path.join(folder, "memory.db"),
         made,
-        store,
         read_only=options.read_only,
         create=options.create,
         patience=options.busy_timeout,
         full=options.durability == "full",
     )
-    store.__init__(access(file, options.busy_timeout), options)  # type: ignore[misc]
-    return store
+    if folder is not None:
+        options = replace(options, temporary=weakref.finalize(lease, _remove, folder, os.getpid()))
+    return Store(lease, access(lease.file, options.busy_timeout), options)
+
+
+def _remove(folder: str, owner: int) -> None:
+    if os.getpid() == owner:  # a forked child must leave it to its parent
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _given(module: ModuleType | None) -> tuple[ModuleType, ...]:

@@ -136,11 +136,11 @@ class MessageHistory:
         Raises `UnknownRevisionError`, `UnknownEntryError`, or `NotLoadedError`.
         """
         if view is None:
-            ids = self._held(self._sequence, last)
+            ids = _held(self._sequence, last)
         elif isinstance(view, str):
-            ids = self._held(self._sequence_of(self.revision(view)), last)
+            ids = _held(self._sequence_of(self.revision(view)), last)
         else:
-            ids = self._held(IdSequence.of(list(view)), last)
+            ids = _held(IdSequence.of(list(view)), last)
         return [self.entry(i) for i in ids]
 
     def render(self, view: View | None = None, *, last: int | None = None) -> list[Message]:
@@ -159,7 +159,7 @@ class MessageHistory:
 
         Summaries that lead nowhere, in a cycle or to unknown entries only, are left out.
         """
-        ids = self._held(self._sequence, None) if entry_ids is None else list(entry_ids)
+        ids = _held(self._sequence, None) if entry_ids is None else list(entry_ids)
         return [entry.message for entry in originals(ids, self._find)]
 
     def _find(self, entry_id: str) -> Entry | None:
@@ -174,7 +174,7 @@ class MessageHistory:
 
     def stable_prefix(self, other: MessageHistory) -> int:
         """How many leading messages two views share: what a provider's prompt cache still covers."""
-        mine, theirs = self._held(self._sequence, None), other._held(other._sequence, None)
+        mine, theirs = _held(self._sequence, None), _held(other._sequence, None)
         shared = 0
         for a, b in zip(mine, theirs, strict=False):
             one, two = self.entry(a).message, other.entry(b).message
@@ -379,17 +379,6 @@ class MessageHistory:
         common = self._extent.graph.common
         return Revision(common.ids(), self._head.id, operation, size, common.clock(), None, frozen)
 
-    def _held(self, sequence: IdSequence, last: int | None) -> list[str]:
-        ids = sequence.ids()
-        if last is not None:
-            if last < 0:
-                raise ValueError("last must not be negative")
-            if last <= len(ids):
-                return ids[len(ids) - last :]
-        if sequence.missing:
-            raise _not_in_window(sequence)
-        return ids
-
     def _need_all(self, what: str) -> None:
         if self.is_partial:
             raise NotLoadedError(what)
@@ -472,6 +461,18 @@ def originals(ids: Iterable[str], find: Callable[[str], Entry | None]) -> list[E
         else:
             turns.append(entry)
     return turns
+
+
+def _held(sequence: IdSequence, last: int | None) -> list[str]:
+    ids = sequence.ids()
+    if last is not None:
+        if last < 0:
+            raise ValueError("last must not be negative")
+        if last <= len(ids):
+            return ids[len(ids) - last :]
+    if sequence.missing:
+        raise _not_in_window(sequence)
+    return ids
 
 
 def _not_in_window(sequence: IdSequence) -> NotLoadedError:

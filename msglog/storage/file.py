@@ -14,22 +14,22 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 from msglog.errors import (
     CannotOpenError,
     ForkedError,
-    MsgLogError,
     ReadOnlyError,
     StoreBusyError,
     StoreClosedError,
     StoreNotFoundError,
     TwoLibrariesError,
 )
+from msglog.storage import forks
 from msglog.storage.bell import Bell
 from msglog.storage.engine import Connection, Driver, DriverError, explained
 from msglog.storage.migrate import prepare
-from msglog.storage.sqlite import SqliteDriver
-from msglog.storage.writer import BUSY, Job, Writer
+from msglog.storage.writer import BUSY, Writer
 
 T = TypeVar("T")
 
@@ -48,7 +48,7 @@ class StoreFile:
         self.bell = Bell()
         self.writer = Writer(path, driver, identity, self.bell.ring)
         self.forked = False
-        self.users: list[object] = []
+        self.leases: WeakSet[Lease] = WeakSet()  # an abandoned store does not count
         self._readers: list[Connection] = []
         self._lock = threading.Lock()
         self._pool: ThreadPoolExecutor | None = None
@@ -208,48 +208,67 @@ class Poller:
 
 _files: dict[tuple[int, int], StoreFile] = {}
 _registry = threading.RLock()
-_inherited: list[StoreFile] = []
 
 
-def acquire(
-    path: str, driver: Driver, user: object, *, read_only: bool, create: bool, patience: float, full: bool
-) -> StoreFile:
+class Lease:
+    """The use of a file by one store."""
+
+    def __init__(self, file: StoreFile) -> None:
+        self.file = file
+
+    def end(self) -> None:
+        """One store less; the last one closes the file."""
+        file = self.file
+        with _registry:
+            file.leases.discard(self)
+            if file.leases:
+                return
+            if _files.get(file.identity) is file:
+                del _files[file.identity]
+        file.close()
+
+
+def acquire(path: str, driver: Driver, *, read_only: bool, create: bool, patience: float, full: bool) -> Lease:
     """The file at `path`, opened, created or migrated; shared with the stores that have it open already."""
     path = os.path.realpath(path)
     with _registry:
+        forks.let_go(path)
         identity = _located(path, read_only=read_only, create=create)
-        file = _files.get(identity)
-        if file is not None and file.driver.name != driver.name:
-            raise TwoLibrariesError(path)
-        if file is None or (file.read_only and not read_only):
-            connection = _connect(driver, path, read_only=read_only)
-            try:
-                prepare(connection, path, read_only=read_only, patience=patience)
-                if not read_only:
-                    _switch_to_wal(connection, path, patience)
-            finally:
-                connection.close()
+        known = _shared(identity, path, driver)
+    if known is None or (known.read_only and not read_only):
+        _make_current(driver, path, read_only=read_only, patience=patience)
+    with _registry:
+        file = _shared(identity, path, driver)
         if file is None:
             file = _files[identity] = StoreFile(path, driver, identity, read_only=read_only)
+            file.writer.full = full
             if not getattr(driver, "is_standard", False):
                 _guard_against_second_library()
-        elif not read_only:
-            file.read_only = False
-        file.users.append(user)
-        file.writer.full = full if len(file.users) == 1 else file.writer.full or full
-        return file
+        file.read_only = file.read_only and read_only
+        file.writer.full = file.writer.full or full
+        lease = Lease(file)
+        file.leases.add(lease)
+        return lease
 
 
-def release(file: StoreFile, user: object) -> None:
-    """One store less; the last one closes the file."""
-    with _registry:
-        if user in file.users:
-            file.users.remove(user)
-        if file.users:
-            return
-        if _files.get(file.identity) is file:
-            del _files[file.identity]
-    file.close()
+def _shared(identity: tuple[int, int], path: str, driver: Driver) -> StoreFile | None:
+    file = _files.get(identity)
+    if file is not None and file.driver.name != driver.name:
+        raise TwoLibrariesError(path)
+    return file
+
+
+def _make_current(driver: Driver, path: str, *, read_only: bool, patience: float) -> None:
+    try:
+        connection = driver.connect(path, read_only=read_only)
+    except DriverError as error:
+        raise explained(error, path) from error
+    try:
+        prepare(connection, path, read_only=read_only, patience=patience)
+        if not read_only:
+            _switch_to_wal(connection, path, patience)
+    finally:
+        connection.close()
 
 
 def _located(path: str, *, read_only: bool, create: bool) -> tuple[int, int]:
@@ -307,13 +326,6 @@ def _sync_directory(path: str) -> None:
         pass  # some file systems cannot sync a directory, and have no need to
     finally:
         os.close(descriptor)
-
-
-def _connect(driver: Driver, path: str, *, read_only: bool) -> Connection:
-    try:
-        return driver.connect(path, read_only=read_only)
-    except DriverError as error:
-        raise explained(error, path) from error
 
 
 def _switch_to_wal(connection: Connection, path: str, patience: float) -> None:
@@ -380,23 +392,14 @@ def _finish() -> None:
 
 
 def _after_fork() -> None:
-    """In a child: the parent's files are not ours. Their connections are kept, since closing them can hang."""
+    """In a child: the parent's files are not ours."""
     global _registry  # noqa: PLW0603 the parent may have held it
     _registry = threading.RLock()
     for file in _files.values():
         file.forked = True
-        _inherited.append(file)
     _files.clear()
 
 
 atexit.register(_finish)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
-
-
-def standard_driver() -> Driver:
-    """The library that `import sqlite3` gives."""
-    return SqliteDriver()
-
-
-__all__ = ["Job", "MsgLogError", "StoreFile", "acquire", "release", "standard_driver"]

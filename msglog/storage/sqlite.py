@@ -3,53 +3,69 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Iterable, Sequence
 from types import ModuleType
 from typing import Any
 from urllib.parse import quote
 
+from msglog.storage import forks
 from msglog.storage.engine import Connection, DriverError, Row
 
 
 class DbApiConnection:
     """A connection of a DB-API module of SQLite."""
 
-    __slots__ = ("_connection", "_error", "_execute", "_executemany")
+    __slots__ = ("__weakref__", "_connection", "_error", "_execute", "_executemany", "_may_write", "lock")
 
-    def __init__(self, connection: Any, error: type[Exception]) -> None:
+    def __init__(self, connection: Any, error: type[Exception], *, may_write: bool) -> None:
         self._connection = connection
         self._execute = connection.execute
         self._executemany = connection.executemany
         self._error = error
+        self._may_write = may_write
+        self.lock = threading.Lock()
+
+    @property
+    def writing(self) -> bool:
+        """Whether it is in a transaction that may write."""
+        return self._may_write and self._connection.in_transaction
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """Run one statement and return all its rows."""
-        try:
-            return self._execute(sql, parameters).fetchall()  # type: ignore[no-any-return]
-        except self._error as error:
-            raise _translated(error) from error
+        with self.lock:
+            try:
+                return self._execute(sql, parameters).fetchall()  # type: ignore[no-any-return]
+            except self._error as error:
+                raise _translated(error) from error
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run one statement for each of `rows`."""
-        try:
-            self._executemany(sql, rows)
-        except self._error as error:
-            raise _translated(error) from error
+        with self.lock:
+            try:
+                self._executemany(sql, rows)
+            except self._error as error:
+                raise _translated(error) from error
 
     def describe(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[list[str], list[Row]]:
         """Run one statement and return the names of its columns and its rows."""
-        try:
-            cursor = self._execute(sql, parameters)
-            return [column[0] for column in cursor.description or ()], cursor.fetchall()
-        except self._error as error:
-            raise _translated(error) from error
+        with self.lock:
+            try:
+                cursor = self._execute(sql, parameters)
+                return [column[0] for column in cursor.description or ()], cursor.fetchall()
+            except self._error as error:
+                raise _translated(error) from error
 
     def close(self) -> None:
         """Close it."""
-        try:
-            self._connection.close()
-        except self._error as error:
-            raise _translated(error) from error
+        with self.lock:
+            self._may_write = False
+            try:
+                self._connection.close()
+            except self._error as error:
+                raise _translated(error) from error
+        with forks.changing() as connections:
+            connections.discard(self)
 
 
 def _translated(error: Exception) -> DriverError:
@@ -76,10 +92,13 @@ class SqliteDriver:
     def connect(self, path: str, *, read_only: bool = False) -> Connection:
         """Open a file that exists. Connections never wait for locks by themselves: the writer does."""
         uri = f"file:{quote(path)}?mode={'ro' if read_only else 'rw'}"
-        try:
-            connection = self.module.connect(
-                uri, uri=True, timeout=0, isolation_level=None, check_same_thread=False, cached_statements=64
-            )
-        except self.module.Error as error:
-            raise _translated(error) from error
-        return DbApiConnection(connection, self.module.Error)
+        with forks.changing() as connections:
+            try:
+                opened = self.module.connect(
+                    uri, uri=True, timeout=0, isolation_level=None, check_same_thread=False, cached_statements=64
+                )
+            except self.module.Error as error:
+                raise _translated(error) from error
+            connection = DbApiConnection(opened, self.module.Error, may_write=not read_only)
+            connections.add(connection)
+        return connection

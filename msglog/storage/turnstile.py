@@ -11,6 +11,7 @@ import os
 import random
 import time
 from typing import Any
+from weakref import WeakSet
 
 fcntl: Any
 try:
@@ -25,6 +26,7 @@ class Turnstile:
     def __init__(self, path: str) -> None:
         self.path = f"{path}.lock"
         self._descriptor: int | None = None
+        _turnstiles.add(self)
 
     def enter(self, deadline: float) -> bool:
         """Wait for a turn until `deadline` (of `time.monotonic`); whether it came."""
@@ -54,3 +56,16 @@ class Turnstile:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+_turnstiles: WeakSet[Turnstile] = WeakSet()
+
+
+def _close_inherited() -> None:
+    """In a child: a lock lasts as long as any copy of its descriptor, so ours would outlive the parent."""
+    for turnstile in list(_turnstiles):
+        turnstile.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_inherited)

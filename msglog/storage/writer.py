@@ -58,7 +58,7 @@ class Job:
         self.taken = False
         self.loop: asyncio.AbstractEventLoop | None = None
         self._future: asyncio.Future[None] | None = None
-        self.event: threading.Event | None = None
+        self.event: threading.Lock | None = None
 
     async def outcome(self, writer: Writer) -> Any:
         """Queue the request and wait for it in a task. A cancelled task takes it back if it still can."""
@@ -74,10 +74,11 @@ class Job:
 
     def outcome_blocking(self, writer: Writer) -> Any:
         """Queue the request and wait for it in a thread."""
-        self.event = threading.Event()
+        self.event = threading.Lock()
+        self.event.acquire()  # released by the writer: a bare lock wakes a thread sooner than an Event
         writer.submit(self)
         try:
-            self.event.wait()
+            self.event.acquire()
         except BaseException:
             writer.withdraw(self)
             raise
@@ -99,7 +100,7 @@ class Job:
         by_loop: dict[asyncio.AbstractEventLoop, list[Job]] = {}
         for job in jobs:
             if job.event is not None:
-                job.event.set()
+                job.event.release()
             elif job.loop is not None:
                 by_loop.setdefault(job.loop, []).append(job)
         for loop, settled in by_loop.items():
