@@ -36,7 +36,7 @@ class FrozenDict(dict[str, Any]):
         return hash(frozenset(self.items()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (FrozenDict, (dict(self),))
+        return (freeze, (thaw(self),))  # as a whole: pickling level by level would take more of the stack
 
     def __copy__(self) -> FrozenDict:
         return self
@@ -56,7 +56,7 @@ class FrozenList(list[Any]):
         return hash(tuple(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (FrozenList, (list(self),))
+        return (freeze, (thaw(self),))
 
     def __copy__(self) -> FrozenList:
         return self

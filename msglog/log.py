@@ -146,7 +146,8 @@ class MessageLog:
         return made
 
     async def _append(self, drafts: Sequence[Draft], expected_seq: int | None, expected_head: str | None) -> list[int]:
-        request = Append(self.name, self.branch, drafts, EMPTY, expected_seq, expected_head)
+        size = sum(item.size for item in drafts)
+        request = Append(self.name, self.branch, drafts, EMPTY, expected_seq, expected_head, size)
         appended: Appended = await self._access.write(request)
         await self._tell(appended.new)
         return appended.seqs
@@ -250,7 +251,9 @@ class MessageLog:
     async def _read_after(self, after: int, limit: int, branch: str | None) -> list[StoredMessage]:
         _check_count(after, "after")
         _check_count(limit, "limit")
-        return await self._read(reader.lineage_messages, self._store.path, self.name, branch, after, limit)
+        if limit == 0:
+            return []
+        return (await self._read(reader.lineage_messages, self._store.path, self.name, branch, after, limit))[0]
 
     def follow(self, after: int = 0) -> AsyncIterator[StoredMessage]:
         """Every message of the branch's lineage after a seq, once, in order: what is stored, then what comes.
@@ -270,9 +273,10 @@ class MessageLog:
         try:
             while True:
                 version = file.bell.version
-                page = await self._read(reader.lineage_messages, self._store.path, self.name, branch, after, PAGE)
+                page, after = await self._read(
+                    reader.lineage_messages, self._store.path, self.name, branch, after, PAGE
+                )
                 for message in page:
-                    after = message.seq
                     yield message
                 if not page:
                     await self._access.change(version)

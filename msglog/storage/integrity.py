@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -97,7 +99,7 @@ class _Check:
         self._connection = connection
         self._report = report
         self._id, self._uid, self._name, self._entry_count, self._revision_count, self._chain = row
-        self._appended: dict[int, list[int]] = {}  # revision number -> first and last seq, and how many
+        self._came_with = array("q")  # of each seq, the number of its revision: it never falls
 
     def run(self) -> None:
         """Check everything."""
@@ -139,11 +141,9 @@ class _Check:
             if expected != chained:
                 self._problem(where, "the entry, or the one before it, is not what was stored")
             previous, last = chained, seq
-            span = self._appended.setdefault(revision, [seq, seq, 0])
-            if seq != span[0] + span[2]:
-                self._problem(where, "entries of one revision are apart")
-            span[1] = seq
-            span[2] += 1
+            if self._came_with and revision < self._came_with[-1]:
+                self._problem(where, "it came with an older revision than the entry before it")
+            self._came_with.append(revision)
         if last != self._entry_count:
             self._problem(f"seq {last + 1}", f"the log ends here, but counts {self._entry_count} entries")
         if previous != self._chain and last == self._entry_count:
@@ -196,8 +196,8 @@ class _Check:
             self._problem(where, f"it shows {count(runs)} entries, but counts {revision['size']}")
         if _joined(runs) != _joined(expected):
             self._problem(where, "its view is not what its operation makes of its parent's")
-        held = self._appended.get(revision["number"], [0, 0, 0])[2]
-        if revision["appended"] != held + (0 if before is None else before["appended"]):
+        held = self._brought_in(revision["number"])
+        if revision["appended"] != len(held) + (0 if before is None else before["appended"]):
             self._problem(where, "it counts other entries than it brought in")
 
     def _view(self, revision: dict[str, Any]) -> SpanSequence:
@@ -235,8 +235,7 @@ class _Check:
             return list(self._view(target).runs())
         view = self._view(before)
         if operation is None:
-            first, last, _ = self._appended.get(revision["number"], [1, 0, 0])
-            return [*view.runs(), *([(first, last)] if first <= last else [])]
+            return [*view.runs(), *runs_of(self._brought_in(revision["number"]))]
         parsed = parse_operation(operation)
         if parsed.type == "append":
             return [*view.runs(), *runs_of(self._seqs(list(parsed.entry_ids or ())))]
@@ -253,6 +252,11 @@ class _Check:
                 raise ValueError("it edits an entry that its parent does not show")
             apply_patch(view, kept, key)
         return list(view.runs())
+
+    def _brought_in(self, number: int) -> range:
+        """The seqs of the entries that came with a revision."""
+        first, end = bisect_left(self._came_with, number), bisect_right(self._came_with, number)
+        return range(first + 1, end + 1)
 
     def _seqs(self, ids: list[str]) -> list[int]:
         seqs = []

@@ -160,21 +160,27 @@ def find_entry(connection: Connection, path: str, log: str, entry_id: str) -> St
 
 def lineage_messages(
     connection: Connection, path: str, log: str, branch: str | None, after: int, limit: int
-) -> list[StoredMessage]:
-    """What a branch's lineage brought in after a seq, in order; the whole log's entries without a branch."""
+) -> tuple[list[StoredMessage], int]:
+    """What a branch's lineage brought in after a seq, in order; the whole log's entries without a branch.
+
+    With it comes the seq up to which nothing is left to read: where a follower goes on.
+    """
+    found = connection.execute(sql.LOG, (log,))
+    if not found:
+        if branch not in (None, "main"):
+            raise UnknownBranchError(log, branch or "")
+        return [], after
+    number, _, end, *_ = found[0]
     if branch is None:
-        found = log_id(connection, log)
-        if found is None:
-            return []
-        rows = connection.execute(sql.ENTRIES_AFTER, (found, after, limit, 0))
+        rows = connection.execute(sql.ENTRIES_AFTER, (number, after, limit, 0))
     else:
-        state = branch_state(connection, log, branch)
-        if state is None:
-            return []
-        parts = segments(connection, state.log_id, branch)
+        if not connection.execute(sql.FORKED_FROM, (number, branch)):
+            raise UnknownBranchError(log, branch)
+        parts = segments(connection, number, branch)
         bound = [value for part in parts for value in part]
-        rows = connection.execute(sql.lineage_entries(len(parts)), (state.log_id, after, *bound, limit, 0))
-    return [stored_message(row, path, log) for row in rows]
+        rows = connection.execute(sql.lineage_entries(len(parts)), (number, after, *bound, limit, 0))
+    messages = [stored_message(row, path, log) for row in rows]
+    return messages, messages[-1].seq if len(messages) == limit else max(after, end)
 
 
 def last_seq(connection: Connection, log: str) -> int:

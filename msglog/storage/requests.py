@@ -22,11 +22,7 @@ class Append:
     meta: FrozenDict
     expected_seq: int | None = None
     expected_head: str | None = None
-
-    @property
-    def size(self) -> int:
-        """Bytes of content."""
-        return sum(draft.size for draft in self.drafts)
+    size: int = 0  # bytes of content
 
     @property
     def entry_ids(self) -> tuple[str, ...]:

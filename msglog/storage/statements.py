@@ -5,6 +5,8 @@ They are compiled once. Each constant says, in order, the parameters that it tak
 
 from __future__ import annotations
 
+from functools import cache
+
 from sqlalchemy import Select, and_, bindparam, func, insert, or_, select, update
 from sqlalchemy.dialects.sqlite import dialect
 from sqlalchemy.sql import ClauseElement
@@ -197,6 +199,7 @@ ENTRIES_OF_RUNS = (
 )
 
 
+@cache
 def lineage_entries(segments: int) -> str:
     """Entries that came in with given revisions: after a seq, on (branch, last revision) pairs, at most so many.
 

@@ -107,7 +107,7 @@ class Line:
     def __init__(self, log: str, branch: str, state: LogState, head: Head) -> None:
         self.log = log
         self.branch = branch
-        self.state = replace(state, heads=state.heads)
+        self.state = state
         self.head = head
         self.entries: list[tuple[Any, ...]] = []  # without n, which is given when they are taken over
         self.revisions: list[tuple[Any, ...]] = []
@@ -290,11 +290,15 @@ class Transaction:
             head = state.heads[branch] = _head(rows[0])
         return head
 
-    def _line(self, log: str, branch: str) -> Line:
-        """The branch to extend; for a log that does not exist yet, one that begins with a root."""
+    def _line(self, log: str, branch: str, *, scratch: bool = True) -> Line:
+        """The branch to extend; for a log that does not exist yet, one that begins with a root.
+
+        It works on a copy of what is known of the log, unless what follows cannot fail any more.
+        """
         state = self._log(log)
         if state is not None:
-            return Line(log, branch, state, self._head(log, state, branch))
+            head = self._head(log, state, branch)
+            return Line(log, branch, replace(state) if scratch else state, head)
         if branch != "main":
             raise UnknownBranchError(log, branch)
         uid = new_bytes()
@@ -356,7 +360,7 @@ class Transaction:
     # Append
 
     def _append(self, request: Append) -> Appended:
-        line = self._line(request.log, request.branch)
+        line = self._line(request.log, request.branch, scratch=False)
         _check_expected(line, request.expected_seq, request.expected_head)
         seqs: list[int] = []
         new: list[Draft] = []

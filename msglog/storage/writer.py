@@ -136,6 +136,8 @@ class Writer:
         self._closing = False
         self._thread: threading.Thread | None = None
         self._pages = 0
+        self._wal = f"{path}-wal"
+        self._wal_size = 0
         self._tried_at = 0
 
     # For callers
@@ -384,12 +386,13 @@ class Writer:
                 return False
             if self.journal_mode != "wal":
                 return True
-            wal = os.stat(f"{self.path}-wal").st_ino
+            wal = os.stat(self._wal)
         except OSError:
             return False
+        self._wal_size = wal.st_size
         if self._wal_identity is None:
-            self._wal_identity = wal
-        return wal == self._wal_identity
+            self._wal_identity = wal.st_ino
+        return wal.st_ino == self._wal_identity
 
     # When the disk says no
 
@@ -444,10 +447,7 @@ class Writer:
         if self._pages >= WAL_PAGES:
             self._pages = 0
             self._checkpoint("PASSIVE", 0)
-        try:
-            size = os.stat(f"{self.path}-wal").st_size
-        except OSError:
-            return
+        size = self._wal_size
         if size <= WAL_BYTES:
             self._tried_at = 0
         elif size >= self._tried_at + 2**20:

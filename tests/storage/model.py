@@ -164,7 +164,9 @@ class LogModel:
 
     # Commit
 
-    def check(self, branch: str, base: int, revisions: Sequence[tuple[str, Change]], *, rebase: bool) -> list[list[str]]:
+    def check(
+        self, branch: str, base: int, revisions: Sequence[tuple[str, Change]], *, rebase: bool
+    ) -> list[list[str]]:
         """The views that revisions come to on a branch; `Refused` where they cannot."""
         views = []
         view = self.head(branch).view if rebase else self.revisions[base].view

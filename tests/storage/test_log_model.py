@@ -8,32 +8,43 @@ from collections.abc import Coroutine
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 from typing import Any, ClassVar, TypeVar
 
 import pytest
-from hypothesis import assume, note, settings
+from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 import msglog
 from msglog.errors import ConflictError, DuplicateEntryError
 from msglog.history import MessageHistory
 from msglog.storage import spans, transaction
-from tests.storage.model import Change, LogModel, Patch, Refused, carried_out, narrowed
+from tests.storage.model import Change, LogModel, Patch, Refused, Shown, carried_out, narrowed
 from tests.strategies import Json, texts, user
 
 T = TypeVar("T")
 
 index = st.integers(0, 10**6)
+some_local = precondition(lambda self: bool(self.local))
+OPS = ("remove", "replace", "split", "insertBefore", "insertAfter", "move", "summary")
 MOST_LOCAL = 6
 """Histories that are kept to be committed later, when they may be stale."""
 
 
 @dataclass
 class Local:
-    """A history in memory, the stored revision that it began with, and what was done to it since."""
+    """A history in memory, the branch and revision that it was loaded from, and what was done to it since."""
 
     history: MessageHistory
+    branch: str
     base: str
     view: list[str]
     known: set[str]
@@ -171,7 +182,7 @@ class LogMachine(RuleBasedStateMachine):
         history = self.run(self.on(branch).history())
         view = self.model.head(branch).view
         assert [entry.id for entry in history] == view
-        self.keep(Local(history, history.revision_id, list(view), set(view)))
+        self.keep(Local(history, branch, history.revision_id, list(view), set(view)))
 
     def keep(self, local: Local) -> None:
         self.local = [*self.local, local][-MOST_LOCAL:]
@@ -180,15 +191,17 @@ class LogMachine(RuleBasedStateMachine):
         """Keep a local history's successor beside it."""
         assert [entry.id for entry in history] == view
         known = local.known | set(change.new)
-        self.keep(Local(history, local.base, view, known, [*local.changes, (history.revision_id, change)]))
+        changes = [*local.changes, (history.revision_id, change)]
+        self.keep(Local(history, local.branch, local.base, view, known, changes))
 
     def pick_local(self, at: int) -> Local:
-        assume(self.local)
-        return self.local[at % len(self.local)]
+        """Mostly the newest one."""
+        return self.local[-1] if at % 3 else self.local[at % len(self.local)]
 
     def pick_shown(self, local: Local, at: int) -> str:
         return local.view[at % len(local.view)] if local.view and at % 11 else f"absent-{at % 3}"
 
+    @some_local
     @rule(at=index, count=st.integers(1, 3))
     def append_locally(self, at: int, count: int) -> None:
         local = self.pick_local(at)
@@ -197,11 +210,12 @@ class LogMachine(RuleBasedStateMachine):
         change = Change("append", tuple(new), new={i: (m, ()) for i, m in new.items()})
         self.change(local, history, change, [*local.view, *new])
 
+    @some_local
     @rule(
         at=index,
         ops=st.lists(
             st.tuples(
-                st.sampled_from(["remove", "replace", "split", "insertBefore", "insertAfter", "move", "summary"]),
+                st.sampled_from(OPS),
                 st.lists(index, min_size=1, max_size=4, unique=True),
                 index,
                 st.sampled_from(["before", "after", None]),
@@ -226,7 +240,7 @@ class LogMachine(RuleBasedStateMachine):
                 kept.append(narrow)
                 new |= entries
         history = local.history.edit(given)
-        if not kept:
+        if not new and view == local.view:
             assert history is local.history
             return
         self.change(local, history, Change("edit", patches=tuple(kept), new=new), view)
@@ -253,21 +267,27 @@ class LogMachine(RuleBasedStateMachine):
         given = {"op": op, "id": target, "entries": [{"id": i, "message": m} for i, m in new.items()]}
         return given, {"op": op, "id": target, "entries": list(new)}, {i: (m, ()) for i, m in new.items()}
 
-    @rule(at=index)
-    def thin_out_locally(self, at: int) -> None:
+    @rule(at=index, rebase=st.booleans())
+    def thin_out(self, at: int, rebase: bool) -> None:  # noqa: FBT001 drawn
         """Take every other entry out: as many spans as entries are left."""
+        if at % 3 or not self.local:
+            self.load(at)
         local = self.pick_local(at)
         gone = local.view[1::2]
-        assume(gone)
+        if not gone:
+            return
         history = local.history.edit([{"op": "remove", "id": i} for i in gone])
         patches = tuple({"op": "remove", "id": i} for i in gone)
         self.change(local, history, Change("edit", patches=patches), local.view[::2])
+        self.commit(1, 1, rebase)
 
+    @some_local
     @rule(at=index)
     def fork_locally(self, at: int) -> None:
         local = self.pick_local(at)
         self.change(local, local.history.fork(), Change("fork"), local.view)
 
+    @some_local
     @rule(at=index, places=st.lists(index, max_size=8))
     def show_locally(self, at: int, places: list[int]) -> None:
         local = self.pick_local(at)
@@ -277,14 +297,15 @@ class LogMachine(RuleBasedStateMachine):
 
     # Committing
 
+    @some_local
     @rule(at=index, on=index, rebase=st.booleans())
     def commit(self, at: int, on: int, rebase: bool) -> None:  # noqa: FBT001 drawn
-        local, branch = self.pick_local(at), self.pick_branch(on)
+        local = self.pick_local(at)
+        branch = local.branch if on % 3 else self.pick_branch(on)
         before = deepcopy(self.model)
         try:
             revisions, views, rebased = self.predicted(local, branch, rebase=rebase)
-        except Refused as reason:
-            note(f"refused: {reason}")
+        except Refused:
             with pytest.raises((ConflictError, DuplicateEntryError)):
                 self.run(self.on(branch).commit(local.history, "rebase" if rebase else "raise"))
             self.model = before
@@ -326,7 +347,8 @@ class LogMachine(RuleBasedStateMachine):
 
     @rule(at=index, revision=index)
     def fork(self, at: int, revision: int) -> None:
-        assume(len(self.model.heads) < 4)
+        if len(self.model.heads) == 4:
+            return
         name = f"branch-{len(self.model.heads)}"
         number = revision % len(self.model.revisions)
         branch = self.run(self.on(self.pick_branch(at)).fork(name, self.model.revisions[number].id))
@@ -347,7 +369,8 @@ class LogMachine(RuleBasedStateMachine):
 
     @rule(which=index)
     def redact(self, which: int) -> None:
-        assume(which % 4 == 0)
+        if which % 4:
+            return
         entry = self.model.entries[which % len(self.model.entries)]
         summaries = [e.id for e in self.model.entries if entry.id in e.sources and not e.redacted]
         receipt = self.run(self.log.redact(entry.id))
@@ -381,9 +404,40 @@ class LogMachine(RuleBasedStateMachine):
             )
             assert [(row["position"], row["id"]) for row in rows] == list(enumerate(view))
 
-    @rule(which=index)
-    def revision_in_sql(self, which: int) -> None:
-        shown = self.model.revisions[which % len(self.model.revisions)]
+    @rule(at=index, which=index, size=st.integers(0, 100))
+    def look(self, at: int, which: int, size: int) -> None:
+        branch = self.pick_branch(at)
+        self.read_view(branch, size)
+        self.read_lineage(branch, which % (len(self.model.entries) + 1), size)
+        self.read_revision(self.model.revisions[which % len(self.model.revisions)])
+        self.read_graph(branch, which)
+        assert [message.content for message in self.run(self.on(branch).restore())] == self.turns(branch)
+
+    def read_view(self, branch: str, size: int) -> None:
+        view = self.model.head(branch).view
+        newest = view[max(0, len(view) - size) :]
+
+        async def iterated() -> list[str]:
+            return [message.entry_id async for message in self.on(branch).iterate(size + 1)]
+
+        assert self.run(iterated()) == view
+        assert [message.entry_id for message in self.run(self.on(branch).last(size))] == newest
+        window = self.run(self.on(branch).history(last=size))
+        assert window.size == len(view)
+        assert [entry.id for entry in window.refs(last=len(newest))] == newest
+
+    def read_lineage(self, branch: str, after: int, limit: int) -> None:
+        seqs = self.model.brought_in(branch)
+        assert self.run(self.on(branch).count()) == len(seqs)
+        read = self.run(self.on(branch).read(after, limit))
+        assert [message.seq for message in read] == [seq for seq in seqs if seq > after][:limit]
+        raw = self.run(self.on(branch).raw.read(after, limit))
+        assert [message.seq for message in raw] == list(range(after + 1, len(self.model.entries) + 1))[:limit]
+
+    def read_revision(self, shown: Shown) -> None:
+        history = self.run(self.log.history(at=shown.id))
+        assert history.revision_id == shown.id
+        assert [entry.id for entry in history] == shown.view
         rows = self.run(
             self.store.sql(
                 "SELECT position, id FROM revision_entries WHERE log = 'model' AND revision = ? ORDER BY position",
@@ -392,43 +446,8 @@ class LogMachine(RuleBasedStateMachine):
         )
         assert [(row["position"], row["id"]) for row in rows] == list(enumerate(shown.view))
 
-    @rule(at=index, last=st.integers(0, 100), page=st.integers(1, 100))
-    def read_in_parts(self, at: int, last: int, page: int) -> None:
-        branch = self.pick_branch(at)
-        view = self.model.head(branch).view
-
-        async def iterated() -> list[str]:
-            return [message.entry_id async for message in self.on(branch).iterate(page)]
-
-        assert self.run(iterated()) == view
-        newest = self.run(self.on(branch).last(last))
-        assert [message.entry_id for message in newest] == view[max(0, len(view) - last) :]
-        window = self.run(self.on(branch).history(last=last))
-        assert window.size == len(view)
-        assert [entry.id for entry in window.refs(last=min(last, len(view)))] == view[max(0, len(view) - last) :]
-
-    @rule(at=index, after=index, limit=st.integers(0, 50))
-    def read_lineage(self, at: int, after: int, limit: int) -> None:
-        branch = self.pick_branch(at)
-        seqs = self.model.brought_in(branch)
-        after %= len(self.model.entries) + 1
-        assert self.run(self.on(branch).count()) == len(seqs)
-        read = self.run(self.on(branch).read(after, limit))
-        assert [message.seq for message in read] == [seq for seq in seqs if seq > after][:limit]
-        raw = self.run(self.on(branch).raw.read(after, limit))
-        assert [message.seq for message in raw] == list(range(after + 1, len(self.model.entries) + 1))[:limit]
-
-    @rule(which=index)
-    def history_at_a_revision(self, which: int) -> None:
-        shown = self.model.revisions[which % len(self.model.revisions)]
-        history = self.run(self.log.history(at=shown.id))
-        assert history.revision_id == shown.id
-        assert [entry.id for entry in history] == shown.view
-
-    @rule(at=index, back=index)
-    def full_history(self, at: int, back: int) -> None:
-        """It has every revision's view; what came after any of them, added to that one's history, is the whole."""
-        branch = self.pick_branch(at)
+    def read_graph(self, branch: str, back: int) -> None:
+        """The full history has every revision's view; an earlier one with the changes since is the full one."""
         history = self.run(self.on(branch).history(full=True))
         line = self.model.lineage(self.model.heads[branch])
         assert [revision.id for revision in history.lineage()] == [self.model.revisions[n].id for n in line]
@@ -440,10 +459,9 @@ class LogMachine(RuleBasedStateMachine):
         earlier = self.run(self.on(branch).history(at=base, full=True))
         assert earlier.apply(history.changes_since(base).to_json()) == history
 
-    @rule(at=index)
-    def restore(self, at: int) -> None:
-        branch = self.pick_branch(at)
-        turns: list[str] = []
+    def turns(self, branch: str) -> list[str]:
+        """The original turns behind a view."""
+        found: list[str] = []
         waiting = self.model.head(branch).view[::-1]
         seen = set()
         while waiting:
@@ -455,23 +473,80 @@ class LogMachine(RuleBasedStateMachine):
             if entry.sources:
                 waiting.extend(reversed(entry.sources))
             else:
-                turns.append("[redacted]" if entry.redacted else entry.message["content"])
-        assert [message.content for message in self.run(self.on(branch).restore())] == turns
+                found.append("[redacted]" if entry.redacted else entry.message["content"])
+        return found
+
+    # Walking without Hypothesis
+
+    def walk(self, random: Random, steps: int) -> None:
+        """A long life: more steps than Hypothesis takes, most of them writes."""
+        self.begin("first")
+        for _ in range(steps):
+            at, on, rebase = random.randrange(10**6), random.randrange(10**6), random.random() < 0.6
+            step = random.choice(self.steps)
+            if step == "append":
+                self.append(at, f"text {at}")
+            elif step == "append_many":
+                self.append_many(at, random.randint(1, 90))
+            elif step == "edit":
+                if random.random() < 0.7 or not self.local:
+                    self.load(at)
+                self.edit_locally(1, [self.random_op(random) for _ in range(random.randint(1, 3))])
+                self.commit(1, on, rebase)
+            elif step == "thin_out":
+                self.thin_out(at, rebase)
+            elif step == "rewind":
+                self.rewind(at, on)
+            elif step == "fork":
+                self.fork(at, on)
+            elif step == "redact":
+                self.redact(at)
+            else:
+                self.reopen()
+            self.every_branch_shows_what_it_should()
+        self.look(1, 5, 7)
+
+    steps = ("append",) * 6 + ("edit",) * 6 + ("append_many", "thin_out", "rewind", "fork", "redact", "reopen")
+
+    def random_op(self, random: Random) -> tuple[str, list[int], int, str | None, bool]:
+        return (
+            random.choice(OPS),
+            [random.randrange(10**6) for _ in range(random.randint(1, 4))],
+            random.randrange(10**6),
+            random.choice(["before", "after", None]),
+            random.random() < 0.7,
+        )
 
 
-SETTINGS = settings(derandomize=True, deadline=None, stateful_step_count=30, max_examples=30)
+SETTINGS = settings(derandomize=True, deadline=None, max_examples=30, stateful_step_count=30)
 
-
-@pytest.mark.parametrize(
+both_sizes = pytest.mark.parametrize(
     ("tail", "chunk"), [(spans.TAIL_SPANS, spans.CHUNK_SPANS), (2, 4)], ids=["as shipped", "small"]
 )
-def test_log_does_what_a_list_does(monkeypatch: pytest.MonkeyPatch, tail: int, chunk: int) -> None:
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch, tail: int, chunk: int) -> type[LogMachine]:
     monkeypatch.setattr(spans, "TAIL_SPANS", tail)
     monkeypatch.setattr(transaction, "TAIL_SPANS", tail)
     monkeypatch.setattr(spans, "CHUNK_SPANS", chunk)
-    monkeypatch.setattr(LogMachine, "seen", {})
-    run_state_machine_as_test(LogMachine, settings=SETTINGS)
-    assert LogMachine.seen["tail"] > tail // 2, "tails came close to full"
-    assert LogMachine.seen["chunks"] > 5, "chunks were made"
-    assert LogMachine.seen["anchors"] > 5, "anchors were made"
-    assert LogMachine.seen["shared"] > 5, "revisions shared an anchor's chunks"
+    return type("Machine", (LogMachine,), {"seen": {}})
+
+
+@both_sizes
+def test_log_does_what_a_list_does(machine: type[LogMachine]) -> None:
+    run_state_machine_as_test(machine, settings=SETTINGS)
+
+
+@both_sizes
+@pytest.mark.parametrize("seed", range(3))
+def test_log_does_what_a_list_does_for_long(machine: type[LogMachine], tail: int, chunk: int, seed: int) -> None:
+    made = machine()
+    try:
+        made.walk(Random(seed), 120)
+    finally:
+        made.teardown()
+    assert machine.seen["tail"] > tail // 2, "tails came close to full"
+    assert machine.seen["chunks"] > 5, "chunks were made"
+    assert machine.seen["anchors"] > 5, "anchors were made"
+    assert machine.seen["shared"] > 5, "revisions shared an anchor's chunks"
