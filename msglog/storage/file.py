@@ -146,6 +146,8 @@ class StoreFile:
         if self.forked:
             return
         self.writer.close()
+        if self.writer.broken is not None:
+            _uncertain.add(self.identity)
         with self._lock:
             self._closed = True
             readers, self._readers = self._readers, []
@@ -207,6 +209,9 @@ class Poller:
 
 
 _files: dict[tuple[int, int], StoreFile] = {}
+_uncertain: set[tuple[int, int]] = set()
+"""Files that were given up because the disk failed: they open again once a full checkpoint succeeds."""
+
 _registry = threading.RLock()
 
 
@@ -236,7 +241,7 @@ def acquire(path: str, driver: Driver, *, read_only: bool, create: bool, patienc
         identity = _located(path, read_only=read_only, create=create)
         known = _shared(identity, path, driver)
     if known is None or (known.read_only and not read_only):
-        _make_current(driver, path, read_only=read_only, patience=patience)
+        _make_current(driver, path, identity, read_only=read_only, patience=patience)
     with _registry:
         file = _shared(identity, path, driver)
         if file is None:
@@ -258,7 +263,7 @@ def _shared(identity: tuple[int, int], path: str, driver: Driver) -> StoreFile |
     return file
 
 
-def _make_current(driver: Driver, path: str, *, read_only: bool, patience: float) -> None:
+def _make_current(driver: Driver, path: str, identity: tuple[int, int], *, read_only: bool, patience: float) -> None:
     try:
         connection = driver.connect(path, read_only=read_only)
     except DriverError as error:
@@ -267,8 +272,22 @@ def _make_current(driver: Driver, path: str, *, read_only: bool, patience: float
         prepare(connection, path, read_only=read_only, patience=patience)
         if not read_only:
             _switch_to_wal(connection, path, patience)
+            if identity in _uncertain:
+                _settle(connection, path)
+                _uncertain.discard(identity)
     finally:
         connection.close()
+
+
+def _settle(connection: Connection, path: str) -> None:
+    """Bring everything that the write-ahead log holds into the file, or refuse to open it."""
+    try:
+        connection.execute("PRAGMA busy_timeout = 1000")
+        busy, logged, done = connection.execute("PRAGMA wal_checkpoint(FULL)")[0]
+    except DriverError as error:
+        raise explained(error, path) from error
+    if busy or logged != done:
+        raise StoreBusyError(path, 1.0)
 
 
 def _located(path: str, *, read_only: bool, create: bool) -> tuple[int, int]:

@@ -129,7 +129,7 @@ class Writer:
         self._connection: Connection | None = None
         self._level: bool | None = None
         self._wal_identity: int | None = None
-        self._broken: MsgLogError | None = None
+        self.broken: MsgLogError | None = None
         self._queue: deque[Job] = deque()
         self._changed = threading.Condition()
         self._idle = True
@@ -149,8 +149,8 @@ class Writer:
         with self._changed:
             if self._closing:
                 raise StoreClosedError(self.path)
-            if self._broken is not None:
-                raise self._broken
+            if self.broken is not None:
+                raise self.broken
             self._queue.append(job)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="msglog-writer", daemon=True)
@@ -369,9 +369,9 @@ class Writer:
             if not self._resolve(jobs, transaction, error):
                 return
         if not self._in_place():
-            self._broken = StoreReplacedError(self.path)
+            self.broken = StoreReplacedError(self.path)
             for job in jobs:
-                job.error = self._broken
+                job.error = self.broken
             return
         self._pages += 6 + sum(job.request.size for job in jobs) // 3000 + len(jobs) // 8
         if transaction.erased:
@@ -418,8 +418,8 @@ class Writer:
         except DriverError as failure:
             stored = None
             self._disconnect()
-            self._broken = StoreIOError(self.path, failure.code)
-            self._broken.__cause__ = failure
+            self.broken = StoreIOError(self.path, failure.code)
+            self.broken.__cause__ = failure
         for job in jobs:
             if job.error is None and stored is None:
                 job.error = CommitUncertainError(self.path, job.request.entry_ids)
