@@ -119,6 +119,12 @@ class StoreFile:
             raise ReadOnlyError(self.path)
         return self.writer
 
+    def renew(self) -> None:
+        """Take a new writer in the place of one that gave up."""
+        given_up, self.writer = self.writer, Writer(self.path, self.driver, self.identity, self.bell.ring)
+        self.writer.full = given_up.full
+        given_up.close()
+
     # Watching
 
     def watch(self, interval: float) -> Poller:
@@ -240,7 +246,9 @@ def acquire(path: str, driver: Driver, *, read_only: bool, create: bool, patienc
         forks.let_go(path)
         identity = _located(path, read_only=read_only, create=create)
         known = _shared(identity, path, driver)
-    if known is None or (known.read_only and not read_only):
+        if known is not None and known.writer.broken is not None:
+            _uncertain.add(identity)
+    if known is None or (known.read_only and not read_only) or identity in _uncertain:
         _make_current(driver, path, identity, read_only=read_only, patience=patience)
     with _registry:
         file = _shared(identity, path, driver)
@@ -249,6 +257,8 @@ def acquire(path: str, driver: Driver, *, read_only: bool, create: bool, patienc
             file.writer.full = full
             if not getattr(driver, "is_standard", False):
                 _guard_against_second_library()
+        elif file.writer.broken is not None and not read_only:
+            file.renew()
         file.read_only = file.read_only and read_only
         file.writer.full = file.writer.full or full
         lease = Lease(file)

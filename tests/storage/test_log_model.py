@@ -232,7 +232,8 @@ class LogMachine(RuleBasedStateMachine):
         new: dict[str, tuple[Json, tuple[str, ...]]] = {}
         view = local.view
         for op, places, place, anchor, replace in ops:
-            patch, wanted, entries = self.drawn_patch(local, op, places, place, anchor, replace=replace)
+            back = sorted(local.known - set(view))[: place % 2]
+            patch, wanted, entries = self.drawn_patch(local, op, places, place, anchor, replace=replace, back=back)
             given.append(patch)
             narrow = narrowed(view, wanted)
             if narrow is not None:
@@ -246,9 +247,17 @@ class LogMachine(RuleBasedStateMachine):
         self.change(local, history, Change("edit", patches=tuple(kept), new=new), view)
 
     def drawn_patch(
-        self, local: Local, op: str, places: list[int], place: int, anchor: str | None, *, replace: bool
+        self,
+        local: Local,
+        op: str,
+        places: list[int],
+        place: int,
+        anchor: str | None,
+        *,
+        replace: bool,
+        back: list[str],
     ) -> tuple[Json, Patch, dict[str, tuple[Json, tuple[str, ...]]]]:
-        """A patch as it is given, the same by ids, and the entries that it brings in."""
+        """A patch as it is given, the same by ids, and the entries that it brings in; `back` are known ones."""
         ids = list(dict.fromkeys(self.pick_shown(local, at) for at in places))
         target = self.pick_shown(local, place)
         if op == "remove":
@@ -264,8 +273,9 @@ class LogMachine(RuleBasedStateMachine):
             recorded = {"op": op, "ids": ids, "entry": entry_id, "replace": replace}
             return given, recorded, {entry_id: (message, tuple(ids))}
         new = {entry_id: user(entry_id) for entry_id in (self.new_id() for _ in places[1:])}
-        given = {"op": op, "id": target, "entries": [{"id": i, "message": m} for i, m in new.items()]}
-        return given, {"op": op, "id": target, "entries": list(new)}, {i: (m, ()) for i, m in new.items()}
+        entries = [*({"id": i, "message": m} for i, m in new.items()), *map(local.history.entry, back)]
+        given = {"op": op, "id": target, "entries": entries}
+        return given, {"op": op, "id": target, "entries": [*new, *back]}, {i: (m, ()) for i, m in new.items()}
 
     @rule(at=index, rebase=st.booleans())
     def thin_out(self, at: int, rebase: bool) -> None:  # noqa: FBT001 drawn
