@@ -13,6 +13,8 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
+from msglog.history import MessageHistory
+
 settings.register_profile(
     "quick", max_examples=30, stateful_step_count=20, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -162,6 +164,21 @@ def calls(*call_ids: str) -> Json:
 def result(call_id: str, content: Any = "done") -> Json:
     """The result of a tool call."""
     return {"role": "tool", "content": content, "toolCallId": call_id}
+
+
+def entry(entry_id: str) -> Json:
+    """An entry input that says its own id."""
+    return {"id": entry_id, "message": user(entry_id)}
+
+
+def letters(text: str = "abcde") -> MessageHistory:
+    """A history with an entry for each letter, named by it."""
+    return MessageHistory().append(*(entry(letter) for letter in text))
+
+
+def shown(history: MessageHistory) -> str:
+    """The ids of the view, one after the other."""
+    return "".join(ref.id for ref in history)
 
 
 def exact(value: Any) -> str:

@@ -151,9 +151,6 @@ class StoreFile:
         """Finish what was handed over and let go of the file."""
         if self.forked:
             return
-        self.writer.close()
-        if self.writer.broken is not None:
-            _uncertain.add(self.identity)
         with self._lock:
             self._closed = True
             readers, self._readers = self._readers, []
@@ -167,6 +164,10 @@ class StoreFile:
         for connection in readers:
             with contextlib.suppress(DriverError):
                 connection.close()
+        # The writer's connection goes last: closing it brings the write-ahead log into the file and removes it.
+        self.writer.close()
+        if self.writer.broken is not None:
+            _uncertain.add(self.identity)
 
 
 class Poller:

@@ -119,6 +119,10 @@ class SpanSequence:
     def __contains__(self, key: object) -> bool:
         return isinstance(key, int) and self.index(key) is not None
 
+    def times(self, key: int) -> int:
+        """How many places a seq has: two only where an operation put in what was there already."""
+        return sum(first <= key <= last for first, last in self.runs())
+
     def first(self, keys: Set[int]) -> int | None:
         """The position of the first of `keys`, or None."""
         ordered = sorted(keys)

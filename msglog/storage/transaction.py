@@ -26,7 +26,7 @@ from msglog.errors import (
     UnknownRevisionError,
 )
 from msglog.history import MessageHistory, Revision
-from msglog.history.operations import apply_patch, narrowed
+from msglog.history.operations import apply_patch, inserted_by, narrowed
 from msglog.ids import checked_name, new_id
 from msglog.storage import statements as sql
 from msglog.storage.engine import Connection
@@ -574,6 +574,12 @@ class Transaction:
                     raise ConflictError(revision.parent, line.head.id, absent)
                 raise InvalidHistoryError(f"revision {revision.id!r} edits {absent[0]!r}, which its parent lacks")
             apply_patch(view, kept, line.seqs.__getitem__)
+            twice = [i for i in inserted_by(kept) if view.times(line.seqs[i]) > 1]
+            if twice and strict:
+                reason = f"entry {twice[0]!r}, which was to be put in, is active already"
+                raise ConflictError(revision.parent, line.head.id, reason=reason)
+            if twice:
+                raise InvalidHistoryError(f"revision {revision.id!r} shows entry {twice[0]!r} twice")
         return view
 
     def _seqs(self, line: Line, ids: Sequence[str]) -> list[int]:

@@ -201,6 +201,8 @@ class Writer:
                 self._serve()
             except BaseException as error:  # noqa: BLE001 nobody may wait for ever
                 self._fail_all(error)
+        with contextlib.suppress(OSError):
+            self._turnstile.enter(time.monotonic() + 1)  # closing the last connection is a checkpoint
         self._disconnect()
         self._turnstile.close()
 

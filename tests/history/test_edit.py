@@ -20,20 +20,7 @@ from msglog.history import (
     Summary,
 )
 from msglog.message import as_entry
-from tests.strategies import exact, patches, user
-
-
-def entry(entry_id: str) -> dict[str, Any]:
-    return {"id": entry_id, "message": user(entry_id)}
-
-
-def letters(text: str = "abcde") -> MessageHistory:
-    """A history with an entry a letter, named by it."""
-    return MessageHistory().append(*(entry(letter) for letter in text))
-
-
-def view(history: MessageHistory) -> str:
-    return "".join(ref.id for ref in history)
+from tests.strategies import entry, exact, letters, patches, shown, user
 
 
 @pytest.mark.parametrize(
@@ -67,8 +54,8 @@ def view(history: MessageHistory) -> str:
 )
 def test_each_patch_does_what_it_says(patch: dict[str, Any], result: str) -> None:
     history = letters()
-    assert view(history.edit(patch)) == result
-    assert view(history) == "abcde"
+    assert shown(history.edit(patch)) == result
+    assert shown(history) == "abcde"
 
 
 def test_patches_apply_in_order_to_what_the_ones_before_made() -> None:
@@ -80,7 +67,7 @@ def test_patches_apply_in_order_to_what_the_ones_before_made() -> None:
             {"op": "replace", "id": "x", "entries": [entry("y"), entry("z")]},
         ]
     )
-    assert view(edited) == "bcdeyz"
+    assert shown(edited) == "bcdeyz"
     assert len(edited.revisions()) == 3
 
 
@@ -137,7 +124,7 @@ def test_a_patch_of_another_shape_is_refused(wrong: Any) -> None:
 
 def test_a_key_of_a_patch_that_is_no_str_is_refused() -> None:
     with pytest.raises(CodecError, match="key"):
-        letters().edit({"op": "remove", "id": "b", 5: 1})  # type: ignore[dict-item]
+        letters().edit({"op": "remove", "id": "b", 5: 1})  # type: ignore[arg-type]
 
 
 def test_a_fault_in_an_entry_of_a_patch_is_named_with_its_path() -> None:
@@ -172,7 +159,7 @@ def test_a_patch_of_an_absent_entry_is_skipped(patch: dict[str, Any]) -> None:
     history = letters()
     assert history.edit(patch) is history
     edited = history.edit([patch, {"op": "remove", "id": "a"}])
-    assert view(edited) == "bcde"
+    assert shown(edited) == "bcde"
     assert "x" not in {known.id for known in edited.to_snapshot().entries}
 
 
@@ -184,7 +171,7 @@ def test_strict_edits_refuse_what_is_not_there_and_change_nothing(patch: dict[st
         history.edit([{"op": "remove", "id": "e"}, patch], strict=True, keep_pairs=keep_pairs)
     assert (refused.value.op, refused.value.index) == (patch["op"], 1)
     assert set(refused.value.ids) <= {"gone", "b"}
-    assert (view(history), len(history.revisions())) == ("abcde", 2)
+    assert (shown(history), len(history.revisions())) == ("abcde", 2)
 
 
 def test_a_summary_that_stays_beside_its_sources_may_name_any() -> None:
@@ -252,13 +239,13 @@ def test_an_entry_that_is_active_already_is_not_shown_a_second_time(op: str) -> 
     with pytest.raises(PatchError) as refused:
         history.edit([{"op": "remove", "id": "e"}, {"op": op, "id": "a", "entries": [entry("x"), entry("c")]}])
     assert (refused.value.op, refused.value.index, refused.value.ids) == (op, 1, ("c",))
-    assert view(history) == "abcde"
+    assert shown(history) == "abcde"
 
 
 def test_an_entry_that_left_the_view_may_be_put_back_anywhere() -> None:
     removed = letters().edit({"op": "remove", "id": "d"})
     back = removed.edit({"op": "insertBefore", "id": "a", "entries": [entry("d")]})
-    assert view(back) == "dabce"
+    assert shown(back) == "dabce"
     assert len(back.to_snapshot().entries) == 5
 
 
@@ -266,7 +253,7 @@ def test_an_entry_may_be_removed_and_put_back_in_one_edit() -> None:
     edited = letters().edit(
         [{"op": "remove", "id": "b"}, {"op": "insertAfter", "id": "d", "entries": [entry("b"), entry("x")]}]
     )
-    assert view(edited) == "acdbxe"
+    assert shown(edited) == "acdbxe"
 
 
 def test_a_summary_is_one_whatever_its_entry_says() -> None:
