@@ -16,10 +16,10 @@ from msglog.ids import checked_name
 from msglog.message import EntryInput, Message, MessageMeta, Role, StoredMessage, as_entry, as_meta, make_entry
 from msglog.storage import reader
 from msglog.storage.engine import Connection
+from msglog.storage.ledger import now_us
 from msglog.storage.reader import Branch, ViewState
 from msglog.storage.requests import Append, Appended, Commit, Committed, Fork, Redact, RedactReceipt, Rewind
 from msglog.storage.rows import Draft, draft, written_message
-from msglog.storage.transaction import now_us
 
 if TYPE_CHECKING:
     from msglog.store import Store

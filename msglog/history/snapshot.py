@@ -28,7 +28,7 @@ def parse_revision(data: object) -> Revision:
         raise InvalidHistoryError("a revision must have an id")
     if not isinstance(parent, (str, type(None))) or not isinstance(data.get("replaces"), (str, type(None))):
         raise InvalidHistoryError(f"revision {revision_id!r}: parent and replaces must be ids")
-    if isinstance(created, bool) or not isinstance(created, (int, float)):
+    if isinstance(created, bool) or not isinstance(created, (int, float)) or not abs(created) < 1e15:
         raise InvalidHistoryError(f"revision {revision_id!r}: createdAt must be milliseconds since 1970")
     listed = data.get("entryIds")
     if listed is not None and (not isinstance(listed, (list, tuple)) or not all(isinstance(i, str) for i in listed)):

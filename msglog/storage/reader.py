@@ -20,9 +20,9 @@ from msglog.history.history import originals
 from msglog.message import Entry, Message, StoredMessage
 from msglog.storage import statements as sql
 from msglog.storage.engine import Connection, Row
+from msglog.storage.lineage import segments
 from msglog.storage.rows import REVISION, STORED, moment, stored_entry, stored_message, stored_revision
 from msglog.storage.spans import Run, count, decode_spans
-from msglog.storage.transaction import segments
 
 FULL_LIMIT = 100_000
 """Revisions that `history(full=True)` loads at most."""

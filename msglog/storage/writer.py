@@ -28,8 +28,10 @@ from msglog.errors import (
 )
 from msglog.storage import statements as sql
 from msglog.storage.engine import Connection, Driver, DriverError, explained
+from msglog.storage.erasure import ERASURE
+from msglog.storage.ledger import Ledger
 from msglog.storage.requests import PurgeReceipt, RedactReceipt, Request
-from msglog.storage.transaction import ERASURE, Ledger, Transaction
+from msglog.storage.transaction import Transaction
 from msglog.storage.turnstile import Turnstile
 
 BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from typing import Any
 
 import msglog.sync
-from msglog import ConflictError
+from msglog import ConflictError, MessageHistory
 from tests.concurrency.processes import Wire
 
 LOG = "talk"
@@ -111,3 +112,14 @@ def commit_appends(_wire: Wire, path: str, name: str, commits: int, *, rebase: b
                 continue
             won += 1
     return won
+
+
+def render_log(_wire: Wire, path: str) -> list[dict[str, Any]]:
+    """The view of a log as a history renders it, as JSON."""
+    with msglog.sync.open(path) as store:
+        return [message.to_json() for message in store.log(LOG).history().render()]
+
+
+def render_snapshot(_wire: Wire, text: str) -> list[dict[str, Any]]:
+    """The view of a snapshot's text, as JSON."""
+    return [message.to_json() for message in MessageHistory.from_json(json.loads(text)).render()]

@@ -206,9 +206,11 @@ class LogMachine(RuleBasedStateMachine):
     def append_locally(self, at: int, count: int) -> None:
         local = self.pick_local(at)
         new = {entry_id: user(entry_id) for entry_id in (self.new_id() for _ in range(count))}
-        history = local.history.append(*({"id": i, "message": m} for i, m in new.items()))
-        change = Change("append", tuple(new), new={i: (m, ()) for i, m in new.items()})
-        self.change(local, history, change, [*local.view, *new])
+        back = sorted(local.known - set(local.view))[: at % 2]
+        known = [local.history.entry(entry_id) for entry_id in back]
+        history = local.history.append(*known, *({"id": i, "message": m} for i, m in new.items()))
+        change = Change("append", (*back, *new), new={i: (m, ()) for i, m in new.items()})
+        self.change(local, history, change, [*local.view, *back, *new])
 
     @some_local
     @rule(
@@ -502,6 +504,8 @@ class LogMachine(RuleBasedStateMachine):
                 if random.random() < 0.7 or not self.local:
                     self.load(at)
                 self.edit_locally(1, [self.random_op(random) for _ in range(random.randint(1, 3))])
+                if random.random() < 0.3:
+                    self.append_locally(on, 2)
                 self.commit(1, on, rebase)
             elif step == "thin_out":
                 self.thin_out(at, rebase)
