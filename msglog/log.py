@@ -193,7 +193,7 @@ class MessageLog:
                 yield message
 
     async def _state(self) -> ViewState | None:
-        return await self._access.read(lambda c: reader.branch_state(c, self.name, self.branch))
+        return await self._access.read(lambda c: reader.branch_state(c, self._store.path, self.name, self.branch))
 
     async def _read(self, work: Callable[..., T], *arguments: Any) -> T:
         return await self._access.read(lambda c: work(c, *arguments))
@@ -203,7 +203,7 @@ class MessageLog:
 
     async def _view(self, places: Callable[[ViewState], tuple[int, int]]) -> list[StoredMessage]:
         def work(connection: Connection) -> list[StoredMessage]:
-            state = reader.branch_state(connection, self.name, self.branch)
+            state = reader.branch_state(connection, self._store.path, self.name, self.branch)
             if state is None:
                 return []
             start, stop = places(state)
@@ -313,7 +313,7 @@ class MessageLog:
             if at is not None:
                 state = reader.revision_state(connection, name, at)
             else:
-                found = reader.branch_state(connection, name, self.branch)
+                found = reader.branch_state(connection, path, name, self.branch)
                 if found is None:
                     return MessageHistory()
                 state = found
@@ -360,7 +360,7 @@ class MessageLog:
         ids = None if entry_ids is None else list(entry_ids)
 
         def work(connection: Connection) -> list[Message]:
-            state = reader.branch_state(connection, self.name, self.branch)
+            state = reader.branch_state(connection, self._store.path, self.name, self.branch)
             return [] if state is None else reader.restored(connection, self._store.path, self.name, state, ids)
 
         return await self._access.read(work)

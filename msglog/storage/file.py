@@ -14,6 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import unquote
 from weakref import WeakSet
 
 from msglog.errors import (
@@ -394,18 +395,16 @@ def _guard_against_second_library() -> None:
     def refuse(event: str, arguments: tuple[Any, ...]) -> None:
         if event != "sqlite3.connect" or not _files:
             return
-        database = arguments[0]
-        if isinstance(database, bytes):
-            database = os.fsdecode(database)
-        if isinstance(database, str):
-            named = database.removeprefix("file:").split("?")[0]
-            try:
-                status = os.stat(named)
-            except (OSError, ValueError):
-                return
-            file = _files.get((status.st_dev, status.st_ino))
-            if file is not None and not getattr(file.driver, "is_standard", False):
-                raise TwoLibrariesError(file.path)
+        try:
+            named = os.fsdecode(arguments[0])
+            if named.startswith("file:"):
+                named = unquote(named.removeprefix("file:").removeprefix("//localhost").split("?")[0])
+            status = os.stat(named)
+        except (OSError, ValueError, TypeError):
+            return
+        file = _files.get((status.st_dev, status.st_ino))
+        if file is not None and not getattr(file.driver, "is_standard", False):
+            raise TwoLibrariesError(file.path)
 
     sys.addaudithook(refuse)
 

@@ -19,8 +19,9 @@ from msglog.history import MessageHistory, Revision, Snapshot
 from msglog.history.history import originals
 from msglog.message import Entry, Message, StoredMessage
 from msglog.storage import statements as sql
+from msglog.storage.chunks import chunks_of
 from msglog.storage.engine import Connection, Row
-from msglog.storage.lineage import segments
+from msglog.storage.lineage import head_row, segments
 from msglog.storage.rows import REVISION, STORED, moment, stored_entry, stored_message, stored_revision
 from msglog.storage.spans import Run, count, decode_spans
 
@@ -71,17 +72,14 @@ def _state(log: int, row: Row) -> ViewState:
     return ViewState(log, number, revision_id, tail, size, appended, parent, chunks)
 
 
-def branch_state(connection: Connection, log: str, branch: str) -> ViewState | None:
+def branch_state(connection: Connection, path: str, log: str, branch: str) -> ViewState | None:
     """What a branch shows; None where the log does not exist yet."""
     found = log_id(connection, log)
     if found is None:
         if branch != "main":
             raise UnknownBranchError(log, branch)
         return None
-    rows = connection.execute(sql.BRANCH_HEAD, (found, branch))
-    if not rows:
-        raise UnknownBranchError(log, branch)
-    return _state(found, rows[0])
+    return _state(found, head_row(connection, path, log, found, branch))
 
 
 def revision_state(connection: Connection, log: str, revision: str) -> ViewState:
@@ -106,11 +104,8 @@ def runs_between(connection: Connection, state: ViewState, start: int, stop: int
             for (number, position), end in zip(chunks, ends, strict=True)
             if position < stop and end > start
         }
-        spans: dict[int, str] = (
-            dict(connection.execute(sql.CHUNKS, (state.log_id, encode(list(wanted))))) if wanted else {}
-        )
-        for number, position in wanted.items():
-            runs += _cut(decode_spans(spans[number]), position, start, stop)
+        for number, chunk in chunks_of(connection, state.log_id, list(wanted)).items():
+            runs += _cut(chunk, wanted[number], start, stop)
         runs += _cut(tail, tail_at, start, stop)
     return runs
 
@@ -307,7 +302,7 @@ def revision_page(
         found = log_id(connection, log)
         condition, bound = "1", []
     else:
-        state = branch_state(connection, log, branch)
+        state = branch_state(connection, path, log, branch)
         found = None if state is None else state.log_id
         parts = [] if found is None else segments(connection, found, branch)
         condition = " OR ".join("(branch = ? AND number <= ?)" for _ in parts)

@@ -15,12 +15,14 @@ from msglog.errors import DuplicateEntryError, UnknownBranchError, UnknownEntryE
 from msglog.ids import new_id
 from msglog.storage import statements as sql
 from msglog.storage.branching import fork, rewind
+from msglog.storage.chunks import chunks_of
 from msglog.storage.commits import commit
 from msglog.storage.engine import Connection
 from msglog.storage.erasure import purge, redact
 from msglog.storage.hashes import new_bytes
 from msglog.storage.ledger import Head, Ledger, LogState, head_of, now_us
 from msglog.storage.line import Line, begin, check_expected
+from msglog.storage.lineage import head_row
 from msglog.storage.requests import Append, Appended, Commit, Fork, Redact, Request, Rewind
 from msglog.storage.rows import Draft
 from msglog.storage.spans import TAIL_SPANS, Part, Run, SpanSequence, count, decode_spans, extended
@@ -113,10 +115,8 @@ class Transaction:
         """The head of a branch; `UnknownBranchError`."""
         head = state.heads.get(branch)
         if head is None:
-            rows = self.execute(sql.BRANCH_HEAD, (state.id, branch))
-            if not rows:
-                raise UnknownBranchError(log, branch)
-            head = state.heads[branch] = head_of(rows[0])
+            head = head_of(head_row(self.connection, self._path, log, state.id, branch))
+            state.heads[branch] = head
         return head
 
     def line(self, log: str, branch: str, *, scratch: bool = True) -> Line:
@@ -149,8 +149,8 @@ class Transaction:
         numbers = [chunk for chunk, _ in head.chunks]
         making = making or {}
         stored = [n for n in numbers if n not in making]
-        spans = dict(making) | dict(self.execute(sql.CHUNKS, (log_id, encode(stored))) if stored else ())
-        return SpanSequence([Part(decode_spans(spans[n]), n) for n in numbers], head.tail)
+        runs = {n: decode_spans(spans) for n, spans in making.items()} | chunks_of(self.connection, log_id, stored)
+        return SpanSequence([Part(runs[n], n) for n in numbers], head.tail)
 
     def accept(self, line: Line) -> None:
         """Take over what a line came to."""

@@ -86,19 +86,27 @@ def break_open(path: Path, *statements: str) -> None:
     ("statement", "place"),
     [
         ("DELETE FROM entries WHERE seq = 3", "seq 3"),
-        ("DELETE FROM revisions WHERE number = 3", "revision 3"),
+        ("DELETE FROM revisions WHERE number = 4", "revision 4"),
+        ("DELETE FROM chunks", "revision 4"),
         ("UPDATE branches SET head = 99", "branch 'main'"),
     ],
 )
 async def test_frk_5_a_dangling_head_is_reported_and_never_hangs(path: Path, statement: str, place: str) -> None:
     async with msglog.open(path) as store:
-        for text in ("m1", "m2", "m3"):
-            await store.log(LOG).add("user", text)
+        log = store.log(LOG)
+        await log.append_many(user(f"m{i}") for i in range(1, 101))
+        for text in ("m101", "m102"):
+            await log.add("user", text)
+        scattered = [message.entry_id for message in (await log.all())[::2]]
+        await log.commit((await log.history()).with_view(scattered))
     break_open(path, statement)
 
     async with msglog.open(path) as store:
         with pytest.raises(CorruptStoreError, match=LOG):
             await store.log(LOG).all()
+        if statement != "DELETE FROM entries WHERE seq = 3":
+            with pytest.raises(CorruptStoreError, match=LOG):
+                await store.log(LOG).edit({"op": "remove", "id": scattered[0]})
         problems = (await store.verify()).problems
         assert any(problem.log == LOG and problem.where == place for problem in problems)
         assert [message.text for message in await store.log(LOG).raw.read(limit=2)] == ["m1", "m2"]

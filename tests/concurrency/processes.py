@@ -109,6 +109,8 @@ class Process:
 
     def kill(self) -> list[Any]:
         """End it at once with SIGKILL; what it said and was not heard yet."""
+        if self._line.closed:
+            return []
         self._process.kill()
         self._process.join()
         heard = []
