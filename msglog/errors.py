@@ -196,6 +196,24 @@ class ConflictError(MsgLogError):
         )
 
 
+# Budgets
+
+
+class BudgetTooSmall(MsgLogError, ValueError):  # noqa: N818 the word that users know
+    """What must be kept does not fit into the budget: `deficit` tokens are lacking."""
+
+    deficit: int
+    budget: int
+
+    def __init__(self, deficit: int, budget: int) -> None:
+        super().__init__(
+            f"what must be kept takes {deficit:,} tokens more than the budget of {budget:,}. "
+            "Raise the budget, pin less, or summarise first",
+            deficit=deficit,
+            budget=budget,
+        )
+
+
 # Logs and branches
 
 

@@ -30,6 +30,7 @@ EXAMPLES: list[tuple[MsgLogError, type[Exception]]] = [
     (errors.InvalidHistoryError("no head"), ValueError),
     (errors.DuplicateEntryError("e1", "it is stored with other content"), ValueError),
     (errors.ConflictError("r1", "r2", ["e1"]), Exception),
+    (errors.BudgetTooSmall(120, 1000), ValueError),
     (errors.InvalidNameError("a branch", "must not be empty"), ValueError),
     (errors.PositionError("l", 12, 10), ValueError),
     (errors.UnknownLogError("l"), LookupError),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from msglog.codec import encode
 from msglog.errors import BranchExistsError, UnknownRevisionError
@@ -12,9 +11,7 @@ from msglog.storage import statements as sql
 from msglog.storage.ledger import head_of, now_us
 from msglog.storage.line import check_expected
 from msglog.storage.requests import Fork, Rewind
-
-if TYPE_CHECKING:
-    from msglog.storage.transaction import Transaction
+from msglog.storage.transaction import Transaction
 
 
 def fork(transaction: Transaction, request: Fork) -> str:

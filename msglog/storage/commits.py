@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msglog.codec import FrozenDict, encode
 from msglog.errors import ConflictError, DuplicateEntryError, InvalidHistoryError, NotLoadedError, TooLargeError
 from msglog.history import MessageHistory, Revision
@@ -16,9 +14,7 @@ from msglog.storage.lineage import segments
 from msglog.storage.requests import Commit, Committed
 from msglog.storage.rows import Draft, draft, operation_column
 from msglog.storage.spans import SpanSequence, runs_of
-
-if TYPE_CHECKING:
-    from msglog.storage.transaction import Transaction
+from msglog.storage.transaction import Transaction
 
 LINEAGE_PAGE = 64
 """Revisions of a history that are looked up in the log at once, newest first."""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msglog.codec import to_column
 from msglog.errors import UnknownEntryError
 from msglog.storage import statements as sql
 from msglog.storage.ledger import now_us
 from msglog.storage.requests import Purge, PurgeReceipt, Redact, RedactReceipt
 from msglog.storage.rows import moment, redacted_calls
-
-if TYPE_CHECKING:
-    from msglog.storage.transaction import Transaction
+from msglog.storage.transaction import Transaction
 
 ERASURE = "erasure"
 """The mark that says that erased content may still lie in the write-ahead log."""

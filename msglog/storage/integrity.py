@@ -188,7 +188,7 @@ class _Check:
         try:
             view = self._view(revision)
             expected = self._expected(revision, before)
-        except (ValueError, KeyError, TypeError, MsgLogError):
+        except (ValueError, LookupError, TypeError, MsgLogError):
             self._problem(where, "its view or its operation cannot be read")
             return
         runs = list(view.runs())

@@ -14,16 +14,13 @@ from msglog.codec import FrozenDict, encode
 from msglog.errors import DuplicateEntryError, UnknownBranchError, UnknownEntryError, UnknownLogError
 from msglog.ids import new_id
 from msglog.storage import statements as sql
-from msglog.storage.branching import fork, rewind
 from msglog.storage.chunks import chunks_of
-from msglog.storage.commits import commit
 from msglog.storage.engine import Connection
-from msglog.storage.erasure import purge, redact
 from msglog.storage.hashes import new_bytes
 from msglog.storage.ledger import Head, Ledger, LogState, head_of, now_us
 from msglog.storage.line import Line, begin, check_expected
 from msglog.storage.lineage import head_row
-from msglog.storage.requests import Append, Appended, Commit, Fork, Redact, Request, Rewind
+from msglog.storage.requests import Append, Appended
 from msglog.storage.rows import Draft
 from msglog.storage.spans import TAIL_SPANS, Part, Run, SpanSequence, count, decode_spans, extended
 
@@ -53,21 +50,6 @@ class Transaction:
         log_id, number, revision_id = self._witness
         rows = connection.execute(sql.REVISION_STATE, (log_id, number))
         return bool(rows) and rows[0][1] == revision_id
-
-    def run(self, request: Request) -> Any:
-        """Carry out one request. A `MsgLogError` leaves the transaction as it was."""
-        if isinstance(request, Append):
-            return self._append(request)
-        self.flush()
-        if isinstance(request, Commit):
-            return commit(self, request)
-        if isinstance(request, Fork):
-            return fork(self, request)
-        if isinstance(request, Rewind):
-            return rewind(self, request)
-        if isinstance(request, Redact):
-            return redact(self, request)
-        return purge(self, request)
 
     def flush(self) -> None:
         """Write what is buffered."""
@@ -190,7 +172,8 @@ class Transaction:
 
     # Append
 
-    def _append(self, request: Append) -> Appended:
+    def append(self, request: Append) -> Appended:
+        """Put entries at the end of a branch; those that count as appended already are only looked up."""
         line = self.line(request.log, request.branch, scratch=False)
         check_expected(line, request.expected_seq, request.expected_head)
         seqs: list[int] = []

@@ -27,6 +27,7 @@ from msglog.errors import (
     StoreReplacedError,
 )
 from msglog.storage import statements as sql
+from msglog.storage.dispatch import carry_out
 from msglog.storage.engine import Connection, Driver, DriverError, explained
 from msglog.storage.erasure import ERASURE
 from msglog.storage.ledger import Ledger
@@ -358,7 +359,7 @@ class Writer:
         transaction = Transaction(connection, self._ledger, self.path)
         for job in jobs:
             try:
-                job.result = transaction.run(job.request)
+                job.result = carry_out(transaction, job.request)
             except MsgLogError as error:
                 job.error = error
         if not transaction.wrote:

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from msglog.errors import InvalidHistoryError, NotLoadedError
-from msglog.history import MessageHistory
-from msglog.message import Entry, as_entry
-from tests.strategies import calls, entry, letters, result, shown, user
+from msglog.history import HistoryDelta, MessageHistory
+from msglog.message import as_entry
+from tests.strategies import Json, calls, entry, letters, result, shown, user
 
 
 def whole() -> MessageHistory:
@@ -42,6 +42,12 @@ def test_a_history_with_nothing_behind_it_is_whole() -> None:
     assert history.to_snapshot().entries == ()
 
 
+def elsewhere() -> HistoryDelta:
+    """A delta on a revision that no other history knows."""
+    base = letters("x")
+    return base.fork().changes_since(base.revision_id)
+
+
 LACKING: dict[str, Callable[[MessageHistory], object]] = {
     "its snapshot": lambda h: h.to_snapshot(),
     "its json": lambda h: h.to_json(),
@@ -59,7 +65,7 @@ LACKING: dict[str, Callable[[MessageHistory], object]] = {
     "a view of entries": lambda h: h.with_view(["a", "b"]),
     "the originals": lambda h: h.restore(),
     "chosen originals": lambda h: h.restore(["elsewhere"]),
-    "a delta on what is not there": lambda h: h.apply(whole().append(user("x")).changes_since(None)),
+    "a delta on what is not there": lambda h: h.apply(elsewhere()),
 }
 
 
@@ -86,30 +92,23 @@ def test_what_is_done_to_a_loaded_history_is_known_whole() -> None:
     assert [one.id for one in delta.entries] == ["g", "A"]
     assert shown(history) == "ASdefg"
     assert shown(history.with_view(base.revision_id)) == "aSdef"
-    grown = whole_with(base, history)
-    assert shown(grown) == "ASdefg"
 
 
-def whole_with(base: MessageHistory, history: MessageHistory) -> MessageHistory:
-    """The whole history with what a loaded one added: what a commit does."""
+def test_a_delta_of_a_loaded_history_completes_the_whole_one() -> None:
     full = whole()
-    data = history.changes_since(base.revision_id).to_json()
-    data["base"] = full.revision_id
-    data["revisions"][0]["parent"] = full.revision_id
-    return full.apply(data)
+    grown = loaded(full).append(entry("g")).edit({"op": "remove", "id": "a"})
+    committed = full.apply(grown.changes_since(full.revision_id))
+    assert shown(committed) == "Sdefg"
+    assert [message.content for message in committed.restore()] == ["b", "c", "d", "e", "f", "g"]
 
 
 def test_a_delta_is_applied_to_a_loaded_history() -> None:
-    base = loaded(whole())
-    delta = base.append(entry("g")).edit({"op": "remove", "id": "a"}).changes_since(base.revision_id)
-    assert shown(loaded(whole_again(base)).apply(delta)) == "Sdefg"
+    full = whole()
+    delta = full.append(entry("g")).edit({"op": "remove", "id": "a"}).changes_since(full.revision_id)
+    assert shown(loaded(full).apply(delta)) == "Sdefg"
 
 
-def whole_again(base: MessageHistory) -> MessageHistory:
-    return base
-
-
-def test_what_is_known_in_vain_still_counts() -> None:
+def test_what_its_view_tells_is_told() -> None:
     history = loaded(whole())
     assert "a" in history
     assert "b" not in history
@@ -135,7 +134,7 @@ WINDOW_LACKING: dict[str, Callable[[MessageHistory], object]] = {
     "its view": lambda h: h.refs(),
     "rendering": lambda h: h.render(),
     "iterating": list,
-    "more than it has": lambda h: h.refs(last=3),
+    "more than it has": lambda h: h.refs(last=4),
     "the view of its head": lambda h: h.refs(h.revision_id),
     "the originals": lambda h: h.restore(),
     "an estimate": lambda h: h.estimate_tokens(),
@@ -173,43 +172,46 @@ def test_a_window_can_be_appended_to_and_edited_at_its_end() -> None:
             {"op": "summary", "sourceIds": ["a", "f"], "entry": entry("T")},
         ]
     )
-    assert (len(history), "".join(ref.id for ref in history.refs(last=4))) == (7 - 0, "fgET"[:0] + "fgET")
+    assert "".join(ref.id for ref in history.refs(last=4)) == "fgET"
+    assert len(history) == 7
     assert history.head.size == len(history)
     with pytest.raises(NotLoadedError):
         history.refs(last=5)
 
 
 def test_a_view_of_entries_at_hand_is_a_whole_view() -> None:
-    history = window().with_view(["f", "e"])
+    before = window()
+    history = before.with_view(["f", "e"])
     assert shown(history) == "fe"
     assert len(history) == 2
     with pytest.raises(NotLoadedError, match="first 3 entries"):
-        history.refs(next(iter(window().loaded_lineage())).id if False else history.head.parent)
+        history.refs(before.revision_id)
 
 
 def test_a_delta_is_applied_to_a_window() -> None:
-    base = window()
-    delta = base.append(entry("g")).edit({"op": "remove", "id": "e"}).changes_since(base.revision_id)
-    replica = loaded_as(base).apply(delta.to_json())
+    full = whole()
+    delta = full.append(entry("g")).edit({"op": "remove", "id": "e"}).changes_since(full.revision_id)
+    replica = loaded(full, last=2).apply(delta.to_json())
     assert [ref.id for ref in replica.refs(last=2)] == ["f", "g"]
     assert len(replica) == 5
 
 
-def loaded_as(base: MessageHistory) -> MessageHistory:
-    entries: list[Entry] = base.refs(last=2)
-    return MessageHistory.loaded(base.head, [one.id for one in entries], entries, missing=len(base) - 2)
+def putting_back(entry_id: str) -> Json:
+    return {"op": "insertAfter", "id": "f", "entries": [entry(entry_id)]}
 
 
-def test_a_delta_that_reaches_beyond_the_window_says_so() -> None:
-    full = loaded(whole())
-    base = MessageHistory.loaded(full.head, ["e", "f"], full.refs(["e", "f"]), missing=3)
-    for beyond in (
-        full.edit({"op": "remove", "id": "a"}),
-        full.with_view(["a", "f"]),
-        full.append(user("x")).with_view(full.revision_id).with_view(["S"]),
-    ):
+@pytest.mark.parametrize("last", [None, 2])
+def test_a_delta_that_reaches_beyond_what_was_loaded_says_so(last: int | None) -> None:
+    full = whole()
+    for beyond in (full.with_view(["b", "f"]), full.append(full.entry("c")), full.edit(putting_back("b"))):
         with pytest.raises(NotLoadedError):
-            base.apply(beyond.changes_since(full.revision_id))
+            loaded(full, last).apply(beyond.changes_since(full.revision_id))
+
+
+def test_a_delta_that_edits_outside_a_window_says_so() -> None:
+    full = whole()
+    with pytest.raises(NotLoadedError):
+        loaded(full, last=2).apply(full.edit({"op": "remove", "id": "a"}).changes_since(full.revision_id))
 
 
 def test_a_window_that_contradicts_its_revision_is_refused() -> None:
