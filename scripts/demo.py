@@ -147,20 +147,27 @@ async def summarise_and_fork(path: str, name: str) -> None:
             meta={"reason": "compaction"},
         )
         await log.commit(history)
-        say(f"Summarised {len(sources)} messages into one: the view went from {len(entries)} to {history.size} entries.")
+        say(
+            f"Summarised {len(sources)} messages into one: the view went from {len(entries)} to {history.size} entries."
+        )
         say(f"Nothing is gone: restore() still gives all {len(await log.restore())} originals.")
         what_if = await log.fork("what-if", at=before_summary)
         await what_if.add("user", "What if I went on Saturday instead?")
         say("Forked the branch 'what-if' from before the summary, and asked something else there.")
         report = await store.verify()
-        say(f"verify: {'ok' if report.ok else report.problems} ({report.entries} entries, {report.revisions} revisions)")
+        say(
+            f"verify: {'ok' if report.ok else report.problems} ({report.entries} entries, {report.revisions} revisions)"
+        )
 
 
 def show(path: str, name: str) -> None:
     """Lineage and active views, with nothing but SQLite."""
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     for query, parameters in (
-        ("SELECT number, operation, size, branch, heads FROM lineage WHERE log = ? ORDER BY number DESC LIMIT 6", (name,)),
+        (
+            "SELECT number, operation, size, branch, heads FROM lineage WHERE log = ? ORDER BY number DESC LIMIT 6",
+            (name,),
+        ),
         (
             "SELECT position, seq, role, kind, substr(replace(text, char(10), ' '), 1, 52) AS text FROM active_entries"
             " WHERE log = ? AND branch = 'main' ORDER BY position",
