@@ -10,8 +10,6 @@ import os
 import threading
 import time
 
-from msglog.errors import InvalidNameError
-
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _TAIL_BITS = 35
 _PAIRS = [a + b for a in _ALPHABET for b in _ALPHABET]
@@ -53,14 +51,3 @@ new_id = IdSource()
 """The process's source of ids."""
 
 os.register_at_fork(after_in_child=new_id.restart)
-
-
-def checked_name(value: object, what: str) -> str:
-    """`value` as a name or id: a non-empty `str` that UTF-8 can hold, without NUL. Names compare byte for byte."""
-    if not isinstance(value, str):
-        raise InvalidNameError(what, f"must be a str, not {type(value).__name__}")
-    if not value:
-        raise InvalidNameError(what, "must not be empty")
-    if "\0" in value or (not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value)):
-        raise InvalidNameError(what, "must hold neither NUL nor surrogates")
-    return str.__str__(value)

@@ -8,12 +8,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 
 from msglog.adapters import to_anthropic, to_langchain, to_openai
+from msglog.budget import LogUsage, UsageTotal, total_usage
+from msglog.budget.pricing import Prices
+from msglog.checks import checked_count, checked_name
 from msglog.codec import EMPTY, JsonValue, freeze_object
-from msglog.errors import InvalidMessageError, PositionError, TooLargeError
+from msglog.errors import CodecError, InvalidMessageError, PositionError, TooLargeError
 from msglog.history import MessageHistory, Revision
 from msglog.history.patches import PatchInput
-from msglog.ids import checked_name
 from msglog.message import EntryInput, Message, MessageMeta, Role, StoredMessage, as_entry, as_meta, make_entry
+from msglog.raw import MISSING, PAGE, Missing, RawLog
 from msglog.storage import reader
 from msglog.storage.engine import Connection
 from msglog.storage.ledger import now_us
@@ -30,16 +33,6 @@ OnConflict: TypeAlias = Literal["raise", "rebase"]
 MetaInput: TypeAlias = "MessageMeta | Mapping[str, Any] | None"
 
 _logger = logging.getLogger("msglog")
-
-PAGE = 200
-"""Messages that an iteration reads at once; no read holds a snapshot for longer."""
-
-
-class _Missing:
-    """Tells `last()` from `last(None)`."""
-
-
-_MISSING = _Missing()
 
 
 class MessageLog:
@@ -123,8 +116,8 @@ class MessageLog:
         for i, message in enumerate(messages):
             try:
                 drafts.append(self._entry(message, None, None, now))
-            except (InvalidMessageError, TooLargeError) as error:
-                raise (error.under(f"[{i}]") if isinstance(error, InvalidMessageError) else error) from None
+            except (CodecError, InvalidMessageError) as error:
+                raise error.under(f"[{i}]") from None
         if not drafts:
             return await self.count()
         return (await self._append(drafts, expected_seq, expected_head))[-1]
@@ -137,7 +130,9 @@ class MessageLog:
                 raise InvalidMessageError("id", "given twice, in the entry and beside it")
             if meta is not None and entry.meta is not None:
                 raise InvalidMessageError("meta", "given twice, in the entry and beside it")
-            entry = make_entry(entry_id or entry.id, entry.message, entry.kind, meta or entry.meta, entry.sources)
+            if entry_id is None:
+                entry_id = entry.id
+            entry = make_entry(entry_id, entry.message, entry.kind, meta or entry.meta, entry.sources)
         entry = self._store._before_store(entry)  # noqa: SLF001
         checked_name(entry.id, "the id of an entry")
         made = draft(entry, at, fresh=not given)
@@ -173,17 +168,17 @@ class MessageLog:
     async def last(self) -> StoredMessage | None: ...
     @overload
     async def last(self, n: int) -> list[StoredMessage]: ...
-    async def last(self, n: int | _Missing = _MISSING) -> list[StoredMessage] | StoredMessage | None:
+    async def last(self, n: int | Missing = MISSING) -> list[StoredMessage] | StoredMessage | None:
         """The newest message of the view, or None; with `n`, the newest `n`, oldest first."""
-        if isinstance(n, _Missing):
+        if isinstance(n, Missing):
             newest = await self._view(lambda state: (state.size - 1, state.size))
             return newest[0] if newest else None
-        _check_count(n, "n")
+        checked_count(n, "n")
         return await self._view(lambda state: (state.size - n, state.size))
 
     async def iterate(self, page_size: int = PAGE) -> AsyncIterator[StoredMessage]:
         """The messages of the view as it is now, page by page. Nothing is held between pages."""
-        _check_count(page_size, "page_size", least=1)
+        checked_count(page_size, "page_size", least=1)
         state = await self._state()
         if state is None:
             return
@@ -249,11 +244,31 @@ class MessageLog:
         return await self._read_after(after, limit, self.branch)
 
     async def _read_after(self, after: int, limit: int, branch: str | None) -> list[StoredMessage]:
-        _check_count(after, "after")
-        _check_count(limit, "limit")
+        checked_count(after, "after")
+        checked_count(limit, "limit")
         if limit == 0:
             return []
         return (await self._read(reader.lineage_messages, self._store.path, self.name, branch, after, limit))[0]
+
+    async def usage(self, pricing: Prices = None) -> LogUsage:
+        """Tokens and cost of the model's responses in the whole log, by branch and model, each response counted once.
+
+        A response is an entry whose metadata holds `usage`; `model` in it says at which price. Where a response
+        was stored as several entries, or again by an edit, a `response_id` in their metadata tells that they
+        are one. Prices as for `msglog.budget.cost_of`.
+        """
+        parts: dict[tuple[str, str | None], UsageTotal] = {}
+        counted: set[object] = set()
+        after = 0
+        while page := await self._read(reader.reported_usage, self._store.path, self.name, after, PAGE):
+            for after, branch, meta in page:  # noqa: B007 the last one is where the next page goes on
+                response, model = meta.get("response_id", meta.get("responseId")), meta.get("model")
+                if meta.get("usage") is None or (response is not None and response in counted):
+                    continue
+                counted.add(response)
+                total = total_usage([(meta["usage"], model)], pricing)
+                parts[branch, model] = parts.get((branch, model), UsageTotal()) + total
+        return LogUsage(self.name, parts)
 
     def follow(self, after: int = 0) -> AsyncIterator[StoredMessage]:
         """Every message of the branch's lineage after a seq, once, in order: what is stored, then what comes.
@@ -264,7 +279,7 @@ class MessageLog:
         return self._follow(after, self.branch)
 
     async def _follow(self, after: int, branch: str | None) -> AsyncIterator[StoredMessage]:
-        _check_count(after, "after")
+        checked_count(after, "after")
         file = self._access.file
         end = await self.seq()
         if after > end:
@@ -304,7 +319,7 @@ class MessageLog:
         lineage, which is refused beyond `limit` revisions. What was left out raises `NotLoadedError` when asked for.
         """
         if last is not None:
-            _check_count(last, "last")
+            checked_count(last, "last")
         if full and last is not None:
             raise ValueError("full and last exclude each other")
         path, name = self._store.path, self.name
@@ -402,7 +417,7 @@ class MessageLog:
         return self._revisions(self.branch, page_size)
 
     async def _revisions(self, branch: str | None, page_size: int) -> AsyncIterator[Revision]:
-        _check_count(page_size, "page_size", least=1)
+        checked_count(page_size, "page_size", least=1)
         below: int | None = None
         while page := await self._read(reader.revision_page, self._store.path, self.name, branch, below, page_size):
             for below, revision in page:  # noqa: B007 the last one is where the next page goes on
@@ -421,63 +436,7 @@ class MessageLog:
         return receipt
 
 
-class RawLog:
-    """A log as it is stored: every entry of every branch, by seq. Read-only."""
-
-    def __init__(self, log: MessageLog) -> None:
-        self._log = log
-
-    async def all(self) -> list[StoredMessage]:
-        """Every message."""
-        return [message async for message in self.iterate()]
-
-    async def iterate(self, page_size: int = PAGE) -> AsyncIterator[StoredMessage]:
-        """Every message, page by page, up to the end as it is when the last page is read."""
-        _check_count(page_size, "page_size", least=1)
-        after = 0
-        while page := await self.read(after, page_size):
-            for message in page:
-                yield message
-            after = page[-1].seq
-
-    @overload
-    async def last(self) -> StoredMessage | None: ...
-    @overload
-    async def last(self, n: int) -> list[StoredMessage]: ...
-    async def last(self, n: int | _Missing = _MISSING) -> list[StoredMessage] | StoredMessage | None:
-        """The newest message, or None; with `n`, the newest `n`, oldest first."""
-        wanted = 1 if isinstance(n, _Missing) else _check_count(n, "n")
-        newest = await self.read(max(0, await self.count() - wanted), wanted)
-        if isinstance(n, _Missing):
-            return newest[0] if newest else None
-        return newest
-
-    async def count(self) -> int:
-        """How many messages the log holds."""
-        return await self._log.seq()
-
-    async def get(self, key: int | str) -> StoredMessage:
-        """The message of a seq or of an entry id."""
-        return await self._log.get(key)
-
-    async def read(self, after: int = 0, limit: int = PAGE) -> list[StoredMessage]:
-        """At most `limit` messages after a seq, in order."""
-        return await self._log._read_after(after, limit, None)  # noqa: SLF001 the two are one
-
-    def follow(self, after: int = 0) -> AsyncIterator[StoredMessage]:
-        """Every message after a seq, of any branch, once, in order: what is stored, then what comes."""
-        return self._log._follow(after, None)  # noqa: SLF001 the two are one
-
-
 def _names_an_id(message: EntryInput) -> bool:
     if isinstance(message, Mapping):
         return "message" in message and message.get("id") is not None
     return not isinstance(message, Message)
-
-
-def _check_count(value: int, what: str, least: int = 0) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{what} must be an int, not {type(value).__name__}")
-    if value < least:
-        raise ValueError(f"{what} must be at least {least}, not {value}")
-    return value

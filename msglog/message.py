@@ -53,7 +53,7 @@ class ImagePart(TypedDict, total=False):
 Part: TypeAlias = "TextPart | ImagePart | dict[str, Any]"
 """A part of a content: any JSON object with a `type`; parts of types not known here are kept verbatim."""
 
-JsonObject = Annotated[FrozenDict, PlainValidator(freeze_object)]
+JsonObject = Annotated[dict[str, Any], PlainValidator(freeze_object)]
 
 
 class FrozenModel(BaseModel):

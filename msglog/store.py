@@ -13,11 +13,12 @@ from datetime import datetime
 from types import ModuleType, TracebackType
 from typing import Any, Literal, Self, TypeAlias, TypeVar
 
+from msglog.checks import checked_count, checked_name
 from msglog.errors import CannotOpenError, InvalidMessageError
 from msglog.history import MessageHistory
-from msglog.ids import checked_name
-from msglog.log import PAGE, MessageLog, OnAppend, _check_count
+from msglog.log import MessageLog, OnAppend
 from msglog.message import Entry, StoredMessage
+from msglog.raw import PAGE
 from msglog.storage import integrity, maintenance
 from msglog.storage import statements as sql
 from msglog.storage.access import Access, TaskAccess
@@ -165,7 +166,7 @@ class Store:
 
     async def follow(self, after: int = 0) -> AsyncIterator[LoggedMessage]:
         """Every message of every log after a number `n`, once, in commit order: what is stored, then what comes."""
-        _check_count(after, "after")
+        checked_count(after, "after")
         file = self._access.file
         file.watch(self.poll_interval)
         try:

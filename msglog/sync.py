@@ -15,6 +15,7 @@ from types import ModuleType, TracebackType
 from typing import Any, Self
 
 from msglog import log as _log
+from msglog import raw as _raw
 from msglog import store as _store
 from msglog.storage.access import BlockingAccess, finish, finish_each
 from msglog.storage.engine import Driver
@@ -80,7 +81,7 @@ def _calling(method: Callable[..., Any], name: str) -> Callable[..., Any]:
 _FACES: dict[type, Any] = {}
 
 
-@_derived(_log.RawLog)
+@_derived(_raw.RawLog)
 class RawLog(_Face):
     """The blocking `RawLog`."""
 

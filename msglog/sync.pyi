@@ -1,9 +1,11 @@
-# Written by scripts/sync_stub from log.py and store.py: change those, then run it again.
+# Written by scripts/sync_stub from log.py, raw.py and store.py: change those, then run it again.
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import ModuleType, TracebackType
 from typing import Any, Self, overload
 
+from msglog.budget import LogUsage
+from msglog.budget.pricing import Prices
 from msglog.codec import JsonValue
 from msglog.history import MessageHistory, Revision
 from msglog.history.patches import PatchInput
@@ -93,6 +95,13 @@ class MessageLog:
         """The message of an entry id, or None: whether an uncertain append is stored."""
     def read(self, after: int=..., limit: int=...) -> list[StoredMessage]:
         """At most `limit` messages of the branch's lineage after a seq, in order."""
+    def usage(self, pricing: Prices=...) -> LogUsage:
+        """Tokens and cost of the model's responses in the whole log, by branch and model, each response counted once.
+
+            A response is an entry whose metadata holds `usage`; `model` in it says at which price. Where a response
+            was stored as several entries, or again by an edit, a `response_id` in their metadata tells that they
+            are one. Prices as for `msglog.budget.cost_of`.
+            """
     def follow(self, after: int=...) -> Iterator[StoredMessage]:
         """Every message of the branch's lineage after a seq, once, in order: what is stored, then what comes.
 

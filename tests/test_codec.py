@@ -227,16 +227,22 @@ SUBCLASSES: list[tuple[Any, Any]] = [
 
 @pytest.mark.parametrize(("given_value", "held"), SUBCLASSES)
 def test_tuples_become_lists_and_subclasses_their_base(given_value: Any, held: Any) -> None:
-    assert exact(freeze(given_value)) == exact(held)
+    frozen = freeze(given_value)
+    assert exact(frozen) == exact(held)
+    assert _types_in(frozen) <= BASE_TYPES
 
 
 @given(json_values)
 def test_only_base_types_and_frozen_containers_are_held(value: Any) -> None:
-    waiting = [freeze([value, (value,)])]
-    while waiting:
-        item = waiting.pop()
-        assert type(item) in {FrozenDict, FrozenList, str, int, float, bool, type(None)}
-        waiting += item if isinstance(item, list) else item.values() if isinstance(item, dict) else ()
+    assert _types_in(freeze([value, (value,)])) <= BASE_TYPES
+
+
+BASE_TYPES = {FrozenDict, FrozenList, str, int, float, bool, type(None)}
+
+
+def _types_in(value: Any) -> set[type]:
+    inner = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return {type(value)}.union(*map(_types_in, inner))
 
 
 # Read-only

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 from msglog.budget.usage import Usage, read_usage
 
@@ -24,15 +24,15 @@ class Pricing:
     cache_write_per_1m: Amount | None = None
 
 
-_OPUS = Pricing(5, 25, "0.5", "6.25")
+_OPUS = Pricing(5, 25, 0.5, 6.25)
 
 PRICING: Mapping[str, Pricing] = {
-    "claude-fable-5": Pricing(10, 50, 1, "12.5"),
-    "claude-haiku-4-5": Pricing(1, 5, "0.1", "1.25"),
+    "claude-fable-5": Pricing(10, 50, 1, 12.5),
+    "claude-haiku-4-5": Pricing(1, 5, 0.1, 1.25),
     "claude-opus-4-6": _OPUS,
     "claude-opus-4-7": _OPUS,
     "claude-opus-4-8": _OPUS,
-    "claude-sonnet-4-6": Pricing(3, 15, "0.3", "3.75"),
+    "claude-sonnet-4-6": Pricing(3, 15, 0.3, 3.75),
 }
 """The built-in prices, by model. `{**PRICING, "mine": Pricing(…)}` adds to them."""
 
@@ -48,11 +48,11 @@ def cost_of(usage: Any, model: str | None, pricing: Prices = None) -> Decimal:
     Without `pricing` the package `genai-prices`, where it is installed, knows what is not built in. A date
     at the end of the model's name (`-20251001`) is overlooked.
     """
-    return _cost(usage, model, pricing) or Decimal(0)
+    return known_cost(usage, model, pricing) or Decimal(0)
 
 
-def _cost(usage: Any, model: str | None, pricing: Prices) -> Decimal | None:
-    """The cost; None where there is no price."""
+def known_cost(usage: Any, model: str | None, pricing: Prices = None) -> Decimal | None:
+    """`cost_of`, but None for a model without a price."""
     rates = _rates(model, pricing)
     counted, within = (usage, False) if isinstance(usage, Usage) else read_usage(usage)
     if rates is None:

@@ -28,6 +28,9 @@ class Usage:
         """All tokens that went in, cached or not."""
         return self.input_tokens + self.cache_read_input_tokens + self.cache_creation_input_tokens
 
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
+
     def to_json(self) -> dict[str, int]:
         """The counts as a JSON object, in the form that Anthropic reports them in."""
         return {name: getattr(self, name) for name in self.__slots__}

@@ -26,8 +26,9 @@ def fork(transaction: Transaction, request: Fork) -> str:
         number, revision = rows[0][0], rows[0][1]
     if transaction.execute(sql.FORKED_FROM, (state.id, request.name)):
         raise BranchExistsError(request.log, request.name)
-    transaction.execute(sql.INSERT_BRANCH, (state.id, request.name, number, number, now_us()))
-    transaction.wrote = True
+    at = now_us()
+    transaction.execute(sql.INSERT_BRANCH, (state.id, request.name, number, number, at))
+    transaction.wrote_what(sql.BRANCH_IS_STORED, state.id, request.name, at)
     return str(revision)
 
 

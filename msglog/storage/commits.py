@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from msglog.checks import checked_name
 from msglog.codec import FrozenDict, encode
-from msglog.errors import ConflictError, DuplicateEntryError, InvalidHistoryError, NotLoadedError, TooLargeError
+from msglog.errors import (
+    BatchTooLargeError,
+    ConflictError,
+    DuplicateEntryError,
+    InvalidHistoryError,
+    NotLoadedError,
+    TooLargeError,
+)
 from msglog.history import MessageHistory, Revision
 from msglog.history.operations import apply_patch, inserted_by, narrowed
-from msglog.ids import checked_name, new_id
+from msglog.ids import new_id
 from msglog.storage import statements as sql
 from msglog.storage.ledger import head_of
 from msglog.storage.line import Line, begin
 from msglog.storage.lineage import segments
-from msglog.storage.requests import Commit, Committed
+from msglog.storage.requests import BATCH_BYTES, Commit, Committed
 from msglog.storage.rows import Draft, draft, operation_column
 from msglog.storage.spans import SpanSequence, runs_of
 from msglog.storage.transaction import Transaction
@@ -40,6 +48,7 @@ def commit(transaction: Transaction, request: Commit) -> Committed:
     for revision in newer:
         _write_revision(transaction, line, request, revision, rebase=rebase)
     if line.revisions:
+        _check_size(line)
         transaction.accept(line)
     return Committed(line.head.id, rebase, line.new)
 
@@ -57,8 +66,15 @@ def _commit_to_new(transaction: Transaction, line: Line, request: Commit) -> Com
     begin(line, root.id, root.created_at * 1000, root, runs_of(shown))
     for revision in revisions[1:]:
         _write_revision(transaction, line, request, revision, rebase=False)
+    _check_size(line)
     transaction.accept(line)
     return Committed(line.head.id, False, line.new)
+
+
+def _check_size(line: Line) -> None:
+    size = sum(item.size for item, _ in line.new)
+    if size > BATCH_BYTES:
+        raise BatchTooLargeError(size, BATCH_BYTES)
 
 
 def _newer(transaction: Transaction, line: Line, history: MessageHistory) -> tuple[list[Revision], int, bool]:

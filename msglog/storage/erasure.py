@@ -34,7 +34,7 @@ def redact(transaction: Transaction, request: Redact) -> RedactReceipt:
             (redacted_calls(calls), redacted_at, to_column(request.reason), n),
         )
         transaction.execute(sql.SET_MARK, (ERASURE, 1))
-        transaction.wrote = True
+        transaction.wrote_what(sql.REDACTION_IS_STORED, n, redacted_at)
     transaction.erased = True
     return RedactReceipt(entry_id, seq, moment(redacted_at), summaries, complete=False)
 
@@ -71,5 +71,6 @@ def purge(transaction: Transaction, request: Purge) -> PurgeReceipt:
         transaction.execute(f"DELETE FROM {table} WHERE log_id = ?", (state.id,))
     transaction.execute(sql.SET_MARK, (ERASURE, 1))
     transaction.ledger.logs.pop(request.log, None)
-    transaction.wrote = transaction.erased = True
+    transaction.wrote_what(sql.PURGE_IS_STORED, state.id, at)
+    transaction.erased = True
     return PurgeReceipt(request.log, state.entry_count, state.revision_count, moment(at), complete=False)

@@ -20,6 +20,7 @@ WHEN NOT (
   AND NEW.content_hash = OLD.content_hash AND NEW.chain_hash = OLD.chain_hash
   AND NEW.name IS NULL AND NEW.text IS NULL AND NEW.parts IS NULL AND NEW.meta IS NULL AND NEW.extra IS NULL
   AND NEW.sources IS NULL AND NEW.salt IS NULL
+  AND (NEW.tool_calls IS NULL) = (OLD.tool_calls IS NULL) -- blanked of their arguments, ids and names stay
 )
 BEGIN
   SELECT RAISE(ABORT, 'msglog: entries are never changed, only redacted');
@@ -93,6 +94,7 @@ END;
 CREATE TRIGGER logs_update BEFORE UPDATE ON logs
 WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid OR OLD.purged_at IS NOT NULL
   OR (NEW.purged_at IS NULL AND (NEW.entry_count < OLD.entry_count OR NEW.revision_count < OLD.revision_count))
+  OR EXISTS (SELECT 1 FROM logs WHERE name = NEW.name AND id <> OLD.id) -- UPDATE OR REPLACE would take that one away
 BEGIN
   SELECT RAISE(ABORT, 'msglog: a log never shrinks');
 END;

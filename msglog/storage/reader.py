@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from msglog.codec import encode
+from msglog.codec import FrozenDict, decode, encode, from_column
 from msglog.errors import (
     CorruptStoreError,
     UnknownBranchError,
@@ -176,6 +176,22 @@ def lineage_messages(
         rows = connection.execute(sql.lineage_entries(len(parts)), (number, after, *bound, limit, 0))
     messages = [stored_message(row, path, log) for row in rows]
     return messages, messages[-1].seq if len(messages) == limit else max(after, end)
+
+
+def reported_usage(
+    connection: Connection, path: str, log: str, after: int, limit: int
+) -> list[tuple[int, str, FrozenDict]]:
+    """Entries with metadata after a seq, in order: seq, the branch that each was stored through, and the metadata."""
+    rows = connection.execute(
+        "SELECT e.seq, r.branch, e.meta FROM logs AS l JOIN entries AS e ON e.log_id = l.id"
+        " JOIN revisions AS r ON r.log_id = e.log_id AND r.number = e.revision"
+        " WHERE l.name = ? AND e.seq > ? AND e.meta IS NOT NULL ORDER BY e.seq LIMIT ?",
+        (log, after, limit),
+    )
+    try:
+        return [(seq, branch, FrozenDict(decode(from_column(meta)))) for seq, branch, meta in rows]
+    except (ValueError, TypeError) as error:
+        raise CorruptStoreError(path, f"log {log!r}, after seq {after}", "metadata that is no JSON object") from error
 
 
 def last_seq(connection: Connection, log: str) -> int:

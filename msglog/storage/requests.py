@@ -11,6 +11,9 @@ from msglog.history import MessageHistory
 from msglog.message import Entry
 from msglog.storage.rows import Draft
 
+BATCH_BYTES = 64 * 2**20
+"""Bytes of content that one request may bring in."""
+
 
 @dataclass(frozen=True, slots=True)
 class Append:

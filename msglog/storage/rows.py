@@ -107,7 +107,7 @@ def stored_message(row: Row, path: str, log: str) -> StoredMessage:
                 "redacted": redacted_at is not None,
             },
         )
-    except (ValueError, TypeError, KeyError, AttributeError, MsgLogError) as error:
+    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, MsgLogError) as error:
         raise CorruptStoreError(path, f"log {log!r}, seq {seq}", "the row holds no message") from error
 
 
@@ -191,5 +191,5 @@ def stored_revision(row: Row, parent: str | None, appended: Sequence[str], path:
         elif parent is not None:
             made = Operation("append", tuple(appended))
         return Revision(revision_id, parent, made, size, at // 1000, replaces, frozen, entry_ids)
-    except (ValueError, TypeError, KeyError, MsgLogError) as error:
+    except (ValueError, TypeError, LookupError, ArithmeticError, MsgLogError) as error:
         raise CorruptStoreError(path, f"log {log!r}, revision {number}", "the row holds no revision") from error

@@ -16,13 +16,13 @@ from msglog.storage.engine import Connection, DriverError, Row
 class DbApiConnection:
     """A connection of a DB-API module of SQLite."""
 
-    __slots__ = ("__weakref__", "_connection", "_error", "_execute", "_executemany", "_may_write", "lock")
+    __slots__ = ("__weakref__", "_connection", "_errors", "_execute", "_executemany", "_may_write", "lock")
 
     def __init__(self, connection: Any, error: type[Exception], *, may_write: bool) -> None:
         self._connection = connection
         self._execute = connection.execute
         self._executemany = connection.executemany
-        self._error = error
+        self._errors = (error, OverflowError, UnicodeError)
         self._may_write = may_write
         self.lock = threading.Lock()
 
@@ -36,16 +36,16 @@ class DbApiConnection:
         with self.lock:
             try:
                 return self._execute(sql, parameters).fetchall()  # type: ignore[no-any-return]
-            except self._error as error:
-                raise _translated(error) from error
+            except self._errors as error:
+                raise _translated(error) from _shown(error)
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run one statement for each of `rows`."""
         with self.lock:
             try:
                 self._executemany(sql, rows)
-            except self._error as error:
-                raise _translated(error) from error
+            except self._errors as error:
+                raise _translated(error) from _shown(error)
 
     def describe(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[list[str], list[Row]]:
         """Run one statement and return the names of its columns and its rows."""
@@ -53,8 +53,8 @@ class DbApiConnection:
             try:
                 cursor = self._execute(sql, parameters)
                 return [column[0] for column in cursor.description or ()], cursor.fetchall()
-            except self._error as error:
-                raise _translated(error) from error
+            except self._errors as error:
+                raise _translated(error) from _shown(error)
 
     def close(self) -> None:
         """Close it."""
@@ -62,18 +62,28 @@ class DbApiConnection:
             self._may_write = False
             try:
                 self._connection.close()
-            except self._error as error:
-                raise _translated(error) from error
+            except self._errors as error:
+                raise _translated(error) from _shown(error)
         with forks.changing() as connections:
             connections.discard(self)
 
 
 def _translated(error: Exception) -> DriverError:
     code = getattr(error, "sqlite_errorname", None)
-    if code is None:
-        # Raised by the module itself: a closed connection, two statements at once, a value it cannot bind.
-        code = "SQLITE_MISUSE"
-    return DriverError(code, str(error))
+    if code is not None:
+        return DriverError(code, str(error))
+    # Raised by the module itself.
+    if not _shown(error):
+        return DriverError("SQLITE_CORRUPT", "a text that is not UTF-8")
+    if isinstance(error, (OverflowError, UnicodeError)):
+        return DriverError("SQLITE_MISMATCH", "a value that SQLite cannot hold")
+    return DriverError("SQLITE_MISUSE", str(error))  # a closed connection, two statements at once
+
+
+def _shown(error: Exception) -> Exception | None:
+    """The error as a cause to be shown; None where it quotes what is stored."""
+    quotes = isinstance(error, UnicodeDecodeError) or str(error).startswith("Could not decode to UTF-8")
+    return None if quotes else error
 
 
 class SqliteDriver:

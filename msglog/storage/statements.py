@@ -229,6 +229,17 @@ ENTRIES_AFTER = compiled(
     .limit(bindparam("limit"))
 )
 
+# What only a stored transaction shows: what its last write left
+
+# log id, number, id
+REVISION_IS_STORED = "SELECT 1 FROM revisions WHERE log_id = ? AND number = ? AND id = ?"
+# log id, name, created_at
+BRANCH_IS_STORED = "SELECT 1 FROM branches WHERE log_id = ? AND name = ? AND created_at = ?"
+# n, redacted_at
+REDACTION_IS_STORED = "SELECT 1 FROM entries WHERE n = ? AND redacted_at = ?"
+# log id, purged_at
+PURGE_IS_STORED = "SELECT 1 FROM logs WHERE id = ? AND purged_at = ?"
+
 # Marks
 
 SET_MARK = "INSERT INTO marks (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"

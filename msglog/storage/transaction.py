@@ -39,24 +39,25 @@ class Transaction:
         self._moved: dict[tuple[int, str], Head] = {}
         self._grown: dict[int, LogState] = {}
         self._pending: dict[tuple[int, str], tuple[Any, ...]] = {}
-        self._witness: tuple[Any, ...] | None = None
+        self._witness: tuple[str, tuple[Any, ...]] = ("SELECT 1 WHERE 0", ())
         self.wrote = False
         self.erased = False
 
-    def is_stored(self, connection: Connection) -> bool | None:
-        """Whether another connection sees this transaction; None where it left nothing to tell by."""
-        if self._witness is None:
-            return None
-        log_id, number, revision_id = self._witness
-        rows = connection.execute(sql.REVISION_STATE, (log_id, number))
-        return bool(rows) and rows[0][1] == revision_id
+    def wrote_what(self, finds: str, *parameters: Any) -> None:
+        """Note that something was written, and a query that finds a row only if it is stored."""
+        self.wrote = True
+        self._witness = finds, parameters
+
+    def is_stored(self, connection: Connection) -> bool:
+        """Whether another connection sees this transaction."""
+        return bool(connection.execute(*self._witness))
 
     def flush(self) -> None:
         """Write what is buffered."""
         if not self._grown:
             return
         many = self.connection.executemany
-        self._witness = self._revisions[-1][:3]
+        self.wrote_what(sql.REVISION_IS_STORED, *self._revisions[-1][:3])
         if self._entries:
             many(sql.INSERT_ENTRY, self._entries)
         if self._chunks:

@@ -31,7 +31,7 @@ from msglog.storage.dispatch import carry_out
 from msglog.storage.engine import Connection, Driver, DriverError, explained
 from msglog.storage.erasure import ERASURE
 from msglog.storage.ledger import Ledger
-from msglog.storage.requests import PurgeReceipt, RedactReceipt, Request
+from msglog.storage.requests import BATCH_BYTES, PurgeReceipt, RedactReceipt, Request
 from msglog.storage.transaction import Transaction
 from msglog.storage.turnstile import Turnstile
 
@@ -39,7 +39,6 @@ BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
 
 GROUP_REQUESTS = 256
 GROUP_BYTES = 4 * 2**20
-BATCH_BYTES = 64 * 2**20
 
 WAL_PAGES = 1000
 """About so many pages in the write-ahead log call for a checkpoint."""
@@ -142,6 +141,7 @@ class Writer:
         self._wal = f"{path}-wal"
         self._wal_size = 0
         self._tried_at = 0
+        self._erasing = False  # what was erased may still lie in the write-ahead log
 
     # For callers
 
@@ -260,6 +260,7 @@ class Writer:
                 connection.execute("PRAGMA secure_delete = ON")
                 connection.execute("PRAGMA wal_autocheckpoint = 0")
                 self.journal_mode = connection.execute("PRAGMA journal_mode = WAL")[0][0]
+                self._erasing = bool(connection.execute(sql.MARK, (ERASURE,)))
             except DriverError:
                 connection.close()
                 raise
@@ -316,31 +317,29 @@ class Writer:
         Job.wake(jobs)
 
     def _commit_group(self, jobs: list[Job]) -> None:
-        """Commit the jobs together; where the database refuses one, each of them alone."""
+        """Commit the jobs together; where that fails, each of them alone, so that it fails only whom it must."""
         try:
             self._attempt(jobs)
-        except DriverError as error:
+        except Exception as error:  # noqa: BLE001 a fault of ours, too, must reach its caller and end nothing
             self._roll_back()
             if len(jobs) > 1:
                 for job in jobs:
                     job.error = job.result = None
                     self._alone(job)
-            else:
-                for job in jobs:
-                    job.error = explained(error, self.path)
-        except Exception as error:  # noqa: BLE001 a fault of ours must reach its caller, not end the writer
-            self._roll_back()
-            for job in jobs:
-                job.error = error
+            elif jobs:
+                jobs[0].error = self._explained(error)
         Job.wake(jobs)
 
     def _alone(self, job: Job) -> None:
         try:
             self._connected().execute("BEGIN IMMEDIATE")
             self._attempt([job])
-        except DriverError as error:
+        except Exception as error:  # noqa: BLE001 as above
             self._roll_back()
-            job.error = explained(error, self.path)
+            job.error = self._explained(error)
+
+    def _explained(self, error: Exception) -> Exception:
+        return explained(error, self.path) if isinstance(error, DriverError) else error
 
     def _roll_back(self) -> None:
         self._ledger.forget()
@@ -417,7 +416,7 @@ class Writer:
             connection.execute("PRAGMA synchronous = FULL")
             self._level = True
             connection.execute("BEGIN IMMEDIATE")
-            stored = transaction.is_stored(connection)
+            stored: bool | None = transaction.is_stored(connection)
             connection.execute(sql.SET_MARK, ("barrier", time.time_ns() // 1000))
             connection.execute("COMMIT")
         except DriverError as failure:
@@ -436,19 +435,25 @@ class Writer:
 
     def _finish_erasure(self, jobs: list[Job]) -> None:
         """Take what was erased out of the write-ahead log, and say in the receipts whether that is done."""
-        complete = self._checkpoint("TRUNCATE", 0.5)
-        if complete:
-            with contextlib.suppress(DriverError):
-                assert self._connection is not None  # noqa: S101 a checkpoint was just made through it
-                self._connection.execute("DELETE FROM marks WHERE name = ?", (ERASURE,))
+        complete = self._erase(0.5)
         for job in jobs:
             if isinstance(job.result, (RedactReceipt, PurgeReceipt)):
                 job.result = replace(job.result, complete=complete)
+
+    def _erase(self, wait: float) -> bool:
+        """Empty the write-ahead log; whether it is, so that nothing erased is left in it."""
+        self._erasing = not self._checkpoint("TRUNCATE", wait)
+        if not self._erasing:
+            with contextlib.suppress(DriverError):
+                self._connected().execute("DELETE FROM marks WHERE name = ?", (ERASURE,))
+        return not self._erasing
 
     def _checkpoint_if_due(self) -> None:
         """PASSIVE from time to time; one that waits for readers where the log has grown large all the same."""
         if self._connection is None or self.journal_mode != "wal":
             return
+        if self._erasing:
+            self._erase(0)
         if self._pages >= WAL_PAGES:
             self._pages = 0
             self._checkpoint("PASSIVE", 0)

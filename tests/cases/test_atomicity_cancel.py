@@ -5,7 +5,7 @@ import itertools
 import random
 import time
 import types
-from collections.abc import Coroutine, Generator, Iterable, Sequence
+from collections.abc import Coroutine, Generator
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,10 +14,9 @@ import pytest
 
 import msglog
 from msglog.errors import StoreIOError
-from msglog.storage.engine import Connection, DriverError, Row
-from msglog.storage.sqlite import SqliteDriver
 from tests.concurrency.processes import Process
 from tests.concurrency.workers import LOG, append_when_told, user
+from tests.faults.drivers import FaultyDriver
 
 T = TypeVar("T")
 
@@ -99,55 +98,12 @@ async def test_atm_2_a_cancelled_append_leaves_no_transaction_open(path: Path) -
         assert (await store.verify()).ok
 
 
-class FailingConnection:
-    """A connection that refuses the next statement that begins in a given way, once."""
-
-    def __init__(self, inner: Connection, driver: FailingDriver) -> None:
-        self._inner = inner
-        self._driver = driver
-
-    def _check(self, sql: str) -> None:
-        if self._driver.refuses(sql):
-            raise DriverError("SQLITE_IOERR", "injected")
-
-    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        self._check(sql)
-        return self._inner.execute(sql, parameters)
-
-    def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        self._check(sql)
-        self._inner.executemany(sql, rows)
-
-    def describe(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[list[str], list[Row]]:
-        return self._inner.describe(sql, parameters)
-
-    def close(self) -> None:
-        self._inner.close()
-
-
-class FailingDriver(SqliteDriver):
-    """The standard driver, with failing connections."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.refused: list[str] = []
-
-    def refuses(self, sql: str) -> bool:
-        if self.refused and sql.startswith(self.refused[0]):
-            self.refused.clear()
-            return True
-        return False
-
-    def connect(self, path: str, *, read_only: bool = False) -> Connection:
-        return FailingConnection(super().connect(path, read_only=read_only), self)
-
-
 @pytest.mark.parametrize(
     "statement",
     ["INSERT INTO entries", "INSERT INTO chunks", "INSERT INTO revisions", "UPDATE logs", "UPDATE branches", "COMMIT"],
 )
 async def test_atm_4_a_save_that_fails_half_way_raises_and_stores_nothing(path: Path, statement: str) -> None:
-    driver = FailingDriver()
+    driver = FaultyDriver()
     async with msglog.open(path, driver=driver) as store:
         log = store.log(LOG)
         for i in range(32):  # as many cuts in the view as a tail takes, so that the next append writes a chunk
@@ -155,11 +111,11 @@ async def test_atm_4_a_save_that_fails_half_way_raises_and_stores_nothing(path: 
             await log.fork(f"b{i}")
             await store.log(LOG, f"b{i}").add("user", "elsewhere")
         before = await log.count()
-        driver.refused = [statement]
+        driver.arm(0, "SQLITE_IOERR", only=statement)
         batch = [{"id": f"e{k}", "message": user(f"{k}")} for k in range(3)]
         with pytest.raises(StoreIOError):
             await log.append_many(batch)
-        assert driver.refused == []
+        assert len(driver.failed) == 1
         assert await log.count() == before
         async with msglog.open(path, driver=driver) as other:
             assert await other.log(LOG).count() == before

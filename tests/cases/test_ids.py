@@ -69,8 +69,7 @@ async def test_ids_4_ids_are_the_same_each_time_a_history_is_rendered_or_restore
             log = store.log(LOG)
             if await log.count() == 0:
                 await log.append_many(messages)
-            for _ in range(2):
-                seen.append((await log.to_openai(), await log.to_anthropic(), await log.to_langchain()))
+            seen += [(await log.to_openai(), await log.to_anthropic(), await log.to_langchain()) for _ in range(2)]
             history = await log.history(full=True)
             ids = [message.entry_id for message in await log.all()]
         restored = MessageHistory.from_json(json.loads(json.dumps(history.to_json())))

@@ -42,7 +42,7 @@ class Ratio(float):
         ({"message": user("x"), "meta": {"usage": {"input_tokens": NAN}}}, "meta.usage.input_tokens"),
         ({"role": "tool", "toolCallId": "c", "content": {"x": INFINITY}}, "content.x"),
         ({"role": "tool", "toolCallId": "c", "content": {"rows": [1, -INFINITY]}}, "content.rows[1]"),
-        ({"role": "assistant", "toolCalls": [{"id": "c", "name": "f", "args": {"y": NAN}}]}, "toolCalls[0].args.y"),
+        ({"role": "assistant", "toolCalls": [{"id": "c", "name": "f", "args": {"y": NAN}}]}, "tool_calls[0].args.y"),
     ],
 )
 async def test_met_1_nan_and_infinities_are_refused_with_their_path(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
@@ -76,6 +78,41 @@ class SpyDriver(SqliteDriver):
                 table = sql.split()[2]
                 found[table] = found.get(table, 0) + rows
         return found
+
+
+class GateDriver(SpyDriver):
+    """Stops the writer before a statement, until it is let through."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._at = ""
+        self._arrived = threading.Event()
+        self._open = threading.Event()
+
+    def shut(self, at: str) -> None:
+        """From now on, wait before the next statement that begins like this."""
+        self._arrived.clear()
+        self._open.clear()
+        self._at = at
+
+    def let_through(self) -> None:
+        self._at = ""
+        self._open.set()
+
+    async def arrived(self) -> None:
+        """The writer stands at the gate."""
+        assert await asyncio.to_thread(self._arrived.wait, 30)
+
+    def arrived_blocking(self) -> None:
+        """The same, in a thread."""
+        assert self._arrived.wait(30)
+
+    def before(self, sql: str, rows: int) -> None:
+        super().before(sql, rows)
+        if self._at and sql.startswith(self._at):
+            self._at = ""
+            self._arrived.set()
+            assert self._open.wait(30)
 
 
 class FaultyDriver(SpyDriver):

@@ -176,6 +176,20 @@ def test_a_view_of_a_revision_of_another_branch_brings_that_branch_along() -> No
     assert replica.refs(side.revision_id) == side.refs()
 
 
+def test_a_view_of_a_revision_that_is_such_a_view_itself_brings_both_branches_along() -> None:
+    base = letters("ab")
+    side = base.append(entry("x"))
+    first = Revision("first", base.revision_id, Operation("view", revision=side.revision_id), 3, 0)
+    head = Revision("second", base.revision_id, Operation("view", revision="first"), 3, 0)
+    snapshot = side.to_snapshot()
+    grown = MessageHistory.from_snapshot(
+        Snapshot(entries=snapshot.entries, revisions=(*snapshot.revisions, first, head), head="second")
+    )
+    delta = grown.changes_since(base.revision_id)
+    assert {revision.id for revision in delta.revisions} == {side.revision_id, "first", "second"}
+    assert shown(alone(base).apply(delta)) == "abx"
+
+
 # Applying
 
 

@@ -135,7 +135,7 @@ class Histories(RuleBasedStateMachine):
     @rule(target=histories, pair=histories, count=st.integers(40, 60))
     def append_many(self, pair: tuple[MessageHistory, Model], count: int) -> Any:
         history, model = pair
-        inputs = [{"id": next(self.names), "message": user("one of many")} for _ in range(count)]
+        inputs: list[Json] = [{"id": next(self.names), "message": user("one of many")} for _ in range(count)]
         new = history.append(*inputs)
         contents = {one["id"]: content(one) for one in inputs}
         return self.made(new, model.grown(new.revision_id, [*model.view, *contents], contents))

@@ -43,6 +43,10 @@ def test_call_ids_used_again_in_a_later_turn_pair_with_the_nearest_open_call() -
     assert exchanges(entries(*messages)) == [[0, 1], [3, 4]]
 
 
+def test_a_result_answers_the_nearest_of_several_open_calls() -> None:
+    assert exchanges(entries(calls("c"), user("u"), calls("c"), result("c"))) == [[0], [2, 3]]
+
+
 def test_an_id_used_twice_in_one_message_takes_two_results() -> None:
     assert exchanges(entries(calls("c", "c"), result("c"), result("c"), result("c"))) == [[0, 1, 2]]
 

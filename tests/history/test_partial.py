@@ -196,6 +196,14 @@ def test_a_delta_is_applied_to_a_window() -> None:
     assert len(replica) == 5
 
 
+def test_a_delta_that_lists_whole_views_is_applied_to_a_window() -> None:
+    full = whole()
+    grown = full.append(entry("g"))
+    data = grown.changes_since(full.revision_id).to_json()
+    data["revisions"][0]["entryIds"] = [ref.id for ref in grown]
+    assert [ref.id for ref in loaded(full, last=2).apply(data).refs(last=3)] == ["e", "f", "g"]
+
+
 def putting_back(entry_id: str) -> Json:
     return {"op": "insertAfter", "id": "f", "entries": [entry(entry_id)]}
 

@@ -112,6 +112,7 @@ def test_an_append_makes_no_new_list_of_what_was_there() -> None:
     assert len(trunks) <= 21
     chunks = {id(chunk) for trunk in trunks.values() for chunk in trunk.chunks}
     assert len(chunks) <= 20
+    assert len({id(sequence) for sequence in history._extent.graph.sequences}) <= 21
 
 
 def test_an_edit_copies_one_chunk_and_shares_the_rest() -> None:
@@ -144,6 +145,7 @@ def test_histories_that_branch_at_every_step_stay_shallow() -> None:
         history.append(user("tried and thrown away"))
         history = history.append(entry(f"e{n}"))
     assert [ref.id for ref in history] == [f"e{n}" for n in range(2000)]
+    assert [one.id for one in history.changes_since().entries] == [f"e{n}" for n in range(2000)]
     assert len(list(history._extent._to_the_ground())) < 60
     held = sum(len(extent.graph.revisions) for extent in history._extent._to_the_ground())
     assert held < 3 * 2000
@@ -198,6 +200,25 @@ def test_a_changed_sequence_is_the_one_that_was_asked_for(numbers: list[int], da
 
 
 # Threads
+
+
+def test_while_one_thread_appends_another_waits_for_it() -> None:
+    base = letters("ab")
+    made: list[MessageHistory] = []
+    other = threading.Thread(target=lambda: made.append(base.append(entry("y"))))
+
+    class Interrupted(dict[str, int]):
+        def __setitem__(self, key: str, value: int) -> None:
+            if key == "x":  # in the midst of the append below
+                other.start()
+                other.join(0.05)
+            super().__setitem__(key, value)
+
+    graph = base._extent.graph
+    graph.entry_at = Interrupted(graph.entry_at)
+    mine = base.append(entry("x"))
+    other.join()
+    assert (shown(mine), shown(made[0]), shown(base)) == ("abx", "aby", "ab")
 
 
 def test_threads_that_append_to_one_base_at_once_each_get_their_own_history() -> None:

@@ -1,0 +1,25 @@
+"""Checks of what callers hand in, where one rule serves many places."""
+
+from __future__ import annotations
+
+from msglog.errors import InvalidNameError
+
+
+def checked_name(value: object, what: str) -> str:
+    """`value` as a name or id: a non-empty `str` that UTF-8 can hold, without NUL. Names compare byte for byte."""
+    if not isinstance(value, str):
+        raise InvalidNameError(what, f"must be a str, not {type(value).__name__}")
+    if not value:
+        raise InvalidNameError(what, "must not be empty")
+    if "\0" in value or (not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value)):
+        raise InvalidNameError(what, "must hold neither NUL nor surrogates")
+    return str.__str__(value)
+
+
+def checked_count(value: int, what: str, least: int = 0) -> int:
+    """`value` as a count: an int (no bool) of at least `least`; `TypeError` or `ValueError` where it is none."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{what} must be an int, not {type(value).__name__}")
+    if value < least:
+        raise ValueError(f"{what} must be at least {least}, not {value}")
+    return value

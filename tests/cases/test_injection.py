@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+
+from msglog import Store
+from tests.concurrency.workers import user
+
+NAMES = ["a') OR 1=1 --", 'a"b', "$.x", "tenant.name", "a;DROP TABLE entries", "a\nb", "%", "_", "?1", ":name"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_inj_1_names_and_ids_from_outside_never_become_sql(store: Store, name: str) -> None:
+    await store.log("other").append(user("untouched"), id="id")
+    schema = await store.sql("SELECT * FROM sqlite_master")
+    log = store.log(name)
+    assert await log.all() == []
+    assert await store.log("other").find(name) is None
+    await log.append(user(name), id=name, meta={name: name})
+    fork = await log.fork(name)
+    await fork.append(user("more"))
+    assert [message.text for message in await fork.all()] == [name, "more"]
+    assert (await log.get(name)).text == name
+    assert await store.sql("SELECT count(*) AS n FROM active_entries WHERE log = ?", (name,)) == [{"n": 3}]
+    assert [info.name for info in await store.logs()] == ["other", name]
+    assert [message.text for message in await store.log("other").all()] == ["untouched"]
+    assert await store.sql("SELECT * FROM sqlite_master") == schema
