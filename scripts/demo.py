@@ -49,6 +49,15 @@ SCRIPT: list[dict[str, Any]] = [
 """What the scripted model, its tools and its user say, one message a step."""
 
 
+QUERIES = (
+    "SELECT number, operation, size, branch, heads FROM lineage WHERE log = ? ORDER BY number DESC LIMIT 6",
+    """SELECT position, seq, role, kind, substr(replace(text, char(10), ' '), 1, 52) AS text FROM active_entries
+        WHERE log = ? AND branch = 'main' ORDER BY position""",
+    "SELECT branch, count(*) AS entries, max(seq) AS last_seq FROM active_entries WHERE log = ? GROUP BY branch",
+)
+"""What happened, asked of the file by SQL alone."""
+
+
 def say(text: str = "") -> None:
     """A line of the story."""
     print(text, flush=True)
@@ -77,28 +86,23 @@ def start_agent(path: str, name: str, source: str | None) -> subprocess.Popen[st
 
 def hold_and_kill(path: str, name: str, source: str | None, *, after: int) -> int:
     """Let an agent run until it has acknowledged `after` messages, and kill it; the last seq it acknowledged."""
-    process = start_agent(path, name, source)
-    assert process.stdout is not None
     acknowledged = 0
-    for line in process.stdout:
-        acknowledged = int(line)
-        if acknowledged >= after:
-            os.kill(process.pid, signal.SIGKILL)
-            break
-    for line in process.stdout:  # what it still acknowledged before the signal came
-        acknowledged = int(line)
-    process.stdout.close()
-    process.wait()
+    with start_agent(path, name, source) as process:
+        for line in process.stdout or ():
+            acknowledged = int(line)
+            if acknowledged >= after:
+                os.kill(process.pid, signal.SIGKILL)
+                break
+        for line in process.stdout or ():  # what it still acknowledged before the signal came
+            acknowledged = int(line)
     return acknowledged
 
 
 def finish(path: str, name: str, source: str | None) -> None:
     """Run an agent to the end of its conversation."""
-    process = start_agent(path, name, source)
-    assert process.stdout is not None
-    with process.stdout:
-        process.stdout.read()
-    if process.wait() != 0:
+    with start_agent(path, name, source) as process:
+        process.communicate()
+    if process.returncode != 0:
         sys.exit(f"the agent failed with exit code {process.returncode}")
 
 
@@ -163,24 +167,10 @@ async def summarise_and_fork(path: str, name: str) -> None:
 def show(path: str, name: str) -> None:
     """Lineage and active views, with nothing but SQLite."""
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    for query, parameters in (
-        (
-            "SELECT number, operation, size, branch, heads FROM lineage WHERE log = ? ORDER BY number DESC LIMIT 6",
-            (name,),
-        ),
-        (
-            "SELECT position, seq, role, kind, substr(replace(text, char(10), ' '), 1, 52) AS text FROM active_entries"
-            " WHERE log = ? AND branch = 'main' ORDER BY position",
-            (name,),
-        ),
-        (
-            "SELECT branch, count(*) AS entries, max(seq) AS last_seq FROM active_entries WHERE log = ? GROUP BY branch",
-            (name,),
-        ),
-    ):
+    for query in QUERIES:
         say()
         say(f"sqlite> {query.replace('?', repr(name))};")
-        cursor = connection.execute(query, parameters)
+        cursor = connection.execute(query, (name,))
         print_table([column[0] for column in cursor.description], cursor.fetchall())
     connection.close()
 

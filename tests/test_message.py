@@ -556,7 +556,7 @@ def test_a_changed_copy_leaves_the_original_and_what_it_was_made_with_as_they_we
 
 @given(texts)
 def test_any_text_may_stand_in_any_field(text: str) -> None:
-    message = Message(role="tool", content=text, name=text, tool_call_id=text, extra={text or "k": text})  # type: ignore[arg-type]
+    message = Message(role="tool", content=text, name=text, tool_call_id=text, extra={text or "k": text})
     assert as_message(message.to_json()) == message
 
 

@@ -22,12 +22,10 @@ from msglog.adapters.names import NAME, Renaming
 from msglog.adapters.origin import ANTHROPIC, as_object, at, record
 from msglog.adapters.pairing import closed
 from msglog.adapters.parts import Dialect, Json, as_text, result_content, translated
+from msglog.adapters.stand_ins import BEGINNING
 from msglog.adapters.steps import Given, Report, Step, steps
 from msglog.errors import InvalidMessageError
 from msglog.message import Message
-
-BEGINNING = "[the conversation begins here]"
-"""What the user says in front of a conversation that the assistant opens."""
 
 _OWN_NAME = "[a-zA-Z0-9_-]{1,200}"  # what Anthropic itself takes; others that speak its format stop at 64
 _CALL_ID = "[a-zA-Z0-9_-]+"
@@ -189,8 +187,8 @@ def _with_legal_systems(turns: Sequence[Turn]) -> tuple[list[Turn], list[Turn]]:
 def _lets_system_speak(turns: Sequence[Turn]) -> bool:
     if not turns or turns[-1][1]["role"] == "system":
         return False
-    last = as_blocks(turns[-1][1]["content"])[-1]
-    return turns[-1][1]["role"] == "user" or last["type"].endswith("_tool_result")
+    role, content = turns[-1][1]["role"], turns[-1][1]["content"]
+    return role == "user" or str(as_blocks(content)[-1]["type"]).endswith("_tool_result")
 
 
 def _is_reply(turns: Sequence[Turn]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from msglog.adapters.parts import IMAGE_TYPES, Dialect, Json, Media, Part, media_of, shaped
 from msglog.adapters.steps import Step
@@ -82,7 +82,7 @@ def _is_source(part: Part) -> bool:
     return media is not None and _media(media) is not None
 
 
-def _native(*shapes: Mapping[str, Mapping[str, type]]):
+def _native(*shapes: Mapping[str, Mapping[str, type]]) -> Callable[[Part], bool]:
     known = {kind: shape for table in shapes for kind, shape in table.items()}
 
     def native(part: Part) -> bool:

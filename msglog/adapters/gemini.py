@@ -8,16 +8,15 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-from msglog.adapters.blocks import folded, is_plain
+from msglog.adapters.blocks import folded, is_plain, placed
+from msglog.adapters.gemini_parts import INPUT, WORDS, function_call, function_response
 from msglog.adapters.names import Renaming
 from msglog.adapters.origin import GEMINI, as_object, as_objects, at, record
 from msglog.adapters.pairing import closed
-from msglog.adapters.parts import Json
+from msglog.adapters.parts import Json, translated
+from msglog.adapters.stand_ins import BEGINNING, UNSIGNED
 from msglog.adapters.steps import Given, Report, Step, steps
 from msglog.message import Message, ToolCall
-
-UNSIGNED = "skip_thought_signature_validator"
-"""The signature that Gemini takes for a call that it did not make (https://ai.google.dev/gemini-api/docs/thought-signatures)."""
 
 _NAME = "[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}"
 _OWN_NAME = "[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"
@@ -170,21 +169,64 @@ def to_gemini_request(messages: Iterable[Given], report: Report = None, *, unsig
 def _rendered(messages: Iterable[Given], report: Report, unsigned: str | None) -> tuple[Json, list[Json]]:
     names = Renaming(_NAME, own=_OWN_NAME)
     system: Json = {}
-    contents: list[Json] = []
-    before: Step | None = None
-    for step in closed(steps(messages, GEMINI, report), Renaming(_CALL_ID, 64)):
+    turns: list[tuple[Step, Json]] = []
+    for step in closed(steps(messages, GEMINI, report), Renaming(_CALL_ID)):
         content = step.sent(_content(step, names, unsigned))
         if not content["parts"]:
             step.note("dropped", "without parts, which is refused")
         elif step.message.role in {"system", "developer"}:
-            if before is not None:
-                step.note("moved", "system messages stand in the request's systemInstruction")
             system = content | system | {"parts": [*system.get("parts", ()), *content["parts"]]}
-        elif before is not None and _continues(before, step):
-            contents[-1]["parts"] += content["parts"]
+        else:
+            turns.append((step, content))
+    return system, _joined(turns)
+
+
+def _joined(turns: Iterable[tuple[Step, Json]]) -> list[Json]:
+    """The contents, with the results of one content and neighbours of the model in one each, and the user first."""
+    contents: list[Json] = []
+    before: Step | None = None
+    for step, content in turns:
+        if before is None and content.get("role") == "model":
+            step.note("added", "the user speaks first")
+            contents.append({"role": "user", "parts": [{"text": BEGINNING}]})
+        if before is not None and _continues(before, step):
+            contents[-1] = content | contents[-1] | {"parts": contents[-1]["parts"] + content["parts"]}
         else:
             contents.append(content)
-            before = step
-            continue
-        before = step if step.message.role not in {"system", "developer"} else before
-    return system, contents
+        before = step
+    return contents
+
+
+def _continues(before: Step, step: Step) -> bool:
+    pair = before.message.role, step.message.role
+    if pair == ("assistant", "assistant"):
+        step.note("merged", "neighbours of one role are one content")
+        return True
+    return pair == ("tool", "tool") or (pair == ("tool", "user") and bool(step.own.get("joined")))
+
+
+def _content(step: Step, names: Renaming, unsigned: str | None) -> Json:
+    step.note_name()
+    role = step.message.role
+    rest = {key: value for key, value in step.own.items() if key not in {"joined", "response", "part"}}
+    if role == "tool":
+        parts = [function_response(step, names)]
+    else:
+        parts = _said(step)
+        calls = [function_call(step, k, names, unsigned) for k in range(len(step.call_ids))]
+        parts = [_untyped(part) for part in placed(parts, step.message.tool_calls, calls)]
+        parts = [part for part in parts if part != {"text": ""}]
+    if role not in {"system", "developer"}:
+        rest = {"role": "model" if role == "assistant" else "user"} | rest
+    return {key: value for key, value in rest.items() if value is not None} | {"parts": parts}
+
+
+def _said(step: Step) -> list[Json]:
+    content = step.message.content
+    if not isinstance(content, list):
+        return [{"text": content}] if content else []
+    return translated(step, INPUT if step.message.role == "user" else WORDS, places=True)
+
+
+def _untyped(part: Json) -> Json:
+    return {key: value for key, value in part.items() if key != "type"}

@@ -1,18 +1,198 @@
-"""LangChain's role and content dicts (https://docs.langchain.com/oss/python/langchain/messages)."""
+"""LangChain's messages: objects, and role and content dicts (https://docs.langchain.com/oss/python/langchain/messages)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
-from msglog.codec import thaw
-from msglog.message import Message
+from msglog.adapters.blocks import is_plain
+from msglog.adapters.calls import object_of
+from msglog.adapters.names import Renaming
+from msglog.adapters.origin import LANGCHAIN, at, record
+from msglog.adapters.pairing import closed
+from msglog.adapters.parts import Dialect, Json, Media, Part, result_content, shaped, translated
+from msglog.adapters.steps import Given, Report, Step, steps
+from msglog.errors import InvalidMessageError
+from msglog.message import Message, ToolCall
+
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
+
+_ROLES: dict[str, Any] = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"}
+_CHUNKS = {
+    "HumanMessageChunk": "human",
+    "AIMessageChunk": "ai",
+    "SystemMessageChunk": "system",
+    "ToolMessageChunk": "tool",
+}
+_TYPES = {"user": "human", "assistant": "ai", "system": "system", "developer": "system", "tool": "tool"}
+_OPENAI_ROLE = "__openai_role__"  # LangChain's own key for the developer role
 
 
-def to_langchain(messages: Iterable[Message]) -> list[dict[str, Any]]:
-    """The user, assistant and system messages as role and content; tool exchanges are left out."""
-    return [
-        {"role": "system" if message.role == "developer" else message.role, "content": thaw(message.content)}
-        for message in messages
-        if message.role != "tool" and message.content is not None
-    ]
+def from_langchain_messages(messages: Iterable[BaseMessage]) -> list[Message]:
+    """Messages of LangChain's message objects, tool calls and results included.
+
+    What the common fields cannot tell (ids, response metadata, artifacts, …) is kept under `extra["langchain"]`.
+    Calls whose arguments LangChain could not read are calls with broken arguments. Raises `InvalidMessageError` for
+    what is no message, and `CodecError` for what JSON cannot hold, an artifact say, with the path to it.
+    """
+    found = []
+    for i, message in enumerate(messages):
+        with at(f"[{i}]"):
+            found.append(_message(message))
+    return found
+
+
+def _message(given: Any) -> Message:
+    kind, dump = getattr(given, "type", None), getattr(given, "model_dump", None)
+    if not isinstance(kind, str) or dump is None:
+        raise InvalidMessageError("", f"expected a LangChain message, not {type(given).__name__}")
+    rest: Json = dump(exclude_defaults=True)
+    rest.pop("type", None)
+    role = _ROLES.get(_CHUNKS.get(kind, kind), "user")
+    kwargs = rest.get("additional_kwargs", {})
+    if role == "system" and kwargs.get(_OPENAI_ROLE) == "developer":
+        role = "developer"
+        rest["additional_kwargs"] = {key: value for key, value in kwargs.items() if key != _OPENAI_ROLE}
+    if kind != _TYPES[role]:
+        rest["type"] = kind
+    content = rest.pop("content", "")
+    native = not is_plain(content)
+    if isinstance(content, list):
+        content, bare = _typed(content)
+        rest |= {"bare": bare} if bare else {}
+    calls = [_call(call) for call in rest.pop("tool_calls", ())]
+    calls += [_invalid(call) for call in rest.pop("invalid_tool_calls", ())]
+    common = {"isError": True} if rest.pop("status", None) == "error" else {}
+    return Message(
+        role=role,
+        content=content,
+        name=rest.pop("name", None),
+        tool_call_id=rest.pop("tool_call_id", None),
+        tool_calls=tuple(calls),
+        extra=record(LANGCHAIN, {k: v for k, v in rest.items() if v != {}}, native=native, **common),
+    )
+
+
+def _typed(content: list[Any]) -> tuple[list[Any], list[int]]:
+    """The parts of a content, each an object with a type, and the numbers of those that were none."""
+    found, bare = [], []
+    for i, part in enumerate(content):
+        if isinstance(part, dict) and isinstance(part.get("type"), str):
+            found.append(part)
+            continue
+        found.append(
+            {"type": "text", "text": part} if isinstance(part, str) else {"type": "non_standard", "value": part}
+        )
+        bare.append(i)
+    return found, bare
+
+
+def _call(call: Json) -> ToolCall:
+    name, call_id = call["name"], call["id"]
+    rest = {"id": None} if call_id is None else {}
+    return ToolCall(
+        id=name if call_id is None else call_id, name=name, args=call["args"], extra=record(LANGCHAIN, rest)
+    )
+
+
+def _invalid(call: Json) -> ToolCall:
+    name = call.get("name") or ""
+    return ToolCall.from_text(call.get("id") or name, name, call.get("args"), **record(LANGCHAIN, {"invalid": call}))
+
+
+def to_langchain_messages(messages: Iterable[Given], report: Report = None) -> list[BaseMessage]:
+    """LangChain's message objects; needs the package `langchain-core`.
+
+    Every tool exchange is whole and in one piece. Arguments that are no object are wrapped in `{"arguments": …}`,
+    except those that LangChain itself called invalid. Developer messages are system messages, marked as LangChain
+    marks them. Ids of messages are those that LangChain gave. Repairs are appended to `report`.
+    """
+    from langchain_core.messages import messages_from_dict  # noqa: PLC0415 needed here only
+
+    ordered = closed(steps(messages, LANGCHAIN, report), Renaming("[^\\ud800-\\udfff]+"), unique=False)
+    return messages_from_dict([step.sent(_stored(step)) for step in ordered])
+
+
+def _stored(step: Step) -> Json:
+    """A message in the form in which LangChain stores one."""
+    message = step.message
+    data = dict(step.own)
+    kind, bare = data.pop("type", _TYPES[message.role]), data.pop("bare", ())
+    data["content"] = _content(step, bare)
+    if message.name is not None:
+        data["name"] = message.name
+    if message.role == "developer":
+        data["additional_kwargs"] = {**data.get("additional_kwargs", {}), _OPENAI_ROLE: "developer"}
+    if message.role == "tool":
+        data |= {"tool_call_id": step.call_ids[0], "status": "error" if step.is_error else "success"}
+    if step.call_ids:
+        data |= _calls(step)
+    return {"type": kind, "data": data}
+
+
+def _content(step: Step, bare: Iterable[int]) -> str | list[Any]:
+    if step.message.role == "tool":
+        return result_content(step, _PARTS) or ""
+    if not isinstance(step.message.content, list):
+        return step.message.content or ""
+    parts: list[Any] = translated(step, _PARTS)
+    for i in bare:
+        if i < len(parts):
+            parts[i] = parts[i].get("text", parts[i].get("value"))
+    return parts
+
+
+def _calls(step: Step) -> Json:
+    valid, invalid = [], []
+    for k, (call, call_id) in enumerate(zip(step.message.tool_calls, step.call_ids, strict=True)):
+        own = step.own_of(call)
+        if "invalid" in own:
+            invalid.append(own["invalid"])
+        else:
+            made = {"name": call.name, "args": object_of(step, k), "id": call_id, "type": "tool_call"}
+            valid.append(made | own)
+    return {"tool_calls": valid} | ({"invalid_tool_calls": invalid} if invalid else {})
+
+
+def to_langchain(messages: Iterable[Given], report: Report = None) -> list[Json]:
+    """The user, assistant and system messages as dicts of role and content; tool exchanges are left out.
+
+    Developer messages are system messages. Parts are LangChain's content blocks. Repairs are appended to `report`.
+    """
+    found = []
+    for step in steps(messages, LANGCHAIN, report):
+        message = step.message
+        if message.role == "tool" or message.content is None or (message.tool_calls and not message.content):
+            continue
+        role = "system" if message.role == "developer" else message.role
+        found.append(step.sent({"role": role, "content": _content(step, step.own.get("bare", ()))}))
+    return found
+
+
+_KNOWN: Mapping[str, Mapping[str, type]] = {
+    "text": {"text": str},
+    "image_url": {"image_url": dict},
+    "thinking": {"thinking": str},
+    "redacted_thinking": {"data": str},
+    "reasoning": {},
+}
+
+
+def _is_known(part: Part) -> bool:
+    """Whether LangChain's models read a part as it is: text, images as OpenAI writes them, and reasoning."""
+    return shaped(part, _KNOWN)
+
+
+def _media(media: Media) -> Json:
+    """A standard block (https://docs.langchain.com/oss/python/langchain/messages#standard-content-blocks)."""
+    block: Json = {"type": media.kind} | ({"mime_type": media.media_type} if media.media_type else {})
+    block |= {"base64": media.data} if media.data else {"url": media.url}
+    return block | ({"extras": {"filename": media.name}} if media.name else {})
+
+
+def _text(text: str) -> Json:
+    return {"type": "text", "text": text}
+
+
+_PARTS = Dialect(_is_known, _text, _media, frozenset(_KNOWN))

@@ -6,11 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 
 from msglog.adapters.names import Renaming
+from msglog.adapters.stand_ins import INTERRUPTED
 from msglog.adapters.steps import Step
 from msglog.message import Message
-
-INTERRUPTED = "[interrupted: this tool call has no result]"
-"""The content of the error result that closes a call without one."""
 
 
 def closed(steps: Iterable[Step], ids: Renaming, *, adjacent: bool = True, unique: bool = True) -> list[Step]:

@@ -114,7 +114,8 @@ class _Reader:
 
 
 def _call(rest: Json) -> ToolCall:
-    call_id, name = rest.pop("call_id", None), rest.get("name")
+    call_id: Any = rest.pop("call_id", None)
+    name: Any = rest.get("name")
     if rest["type"] == "custom_tool_call":
         return ToolCall(id=call_id, name=name, args=rest.get("input"), extra=record(RESPONSES, rest))
     arguments = rest.get("arguments")

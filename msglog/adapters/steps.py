@@ -89,10 +89,8 @@ def steps(messages: Iterable[Given], provider: str, report: Report) -> list[Step
     """The messages as steps to `provider`; what only another provider understands is reported as left out."""
     found: list[Step] = []
     for index, given in enumerate(messages):
-        if isinstance(given, Entry):
-            message, entry_id = given.message, given.id
-        else:
-            message, entry_id = as_message(given), getattr(given, "entry_id", None)
+        message = given.message if isinstance(given, Entry) else as_message(given)
+        entry_id = given.id if isinstance(given, Entry) else getattr(given, "entry_id", None)
         for one in [message] if came_from(message.extra, provider) else unfolded(message):
             step = Step(one, index, entry_id, provider, report)
             _note_foreign(step)

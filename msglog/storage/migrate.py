@@ -6,6 +6,7 @@ import io
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib import resources
 from pathlib import Path
 from typing import TypeVar
@@ -105,7 +106,8 @@ def _upgrade(connection: Connection, path: str) -> None:
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        with suppress(DriverError):  # what failed may have ended the transaction already
+            connection.execute("ROLLBACK")
         raise
 
 

@@ -27,11 +27,6 @@ class Append:
     expected_head: str | None = None
     size: int = 0  # bytes of content
 
-    @property
-    def entry_ids(self) -> tuple[str, ...]:
-        """The ids of all its entries."""
-        return tuple(draft.entry.id for draft in self.drafts)
-
 
 @dataclass(frozen=True, slots=True)
 class Appended:
@@ -54,11 +49,6 @@ class Commit:
     max_message_bytes: int
     size: int = 0
 
-    @property
-    def entry_ids(self) -> tuple[str, ...]:
-        """The ids of the entries that the head's revision brings in."""
-        return tuple(entry.id for entry in self.history.introduced(self.history.revision_id))
-
 
 @dataclass(frozen=True, slots=True)
 class Committed:
@@ -78,7 +68,6 @@ class Fork:
     name: str
     at: str | None
     size: int = 0
-    entry_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +80,6 @@ class Rewind:
     expected_head: str | None
     meta: FrozenDict
     size: int = 0
-    entry_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +90,6 @@ class Redact:
     entry: str | int
     reason: str
     size: int = 0
-    entry_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +113,6 @@ class Purge:
 
     log: str
     size: int = 0
-    entry_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from msglog.storage.dispatch import carry_out
 from msglog.storage.engine import Connection, Driver, DriverError, explained
 from msglog.storage.erasure import ERASURE
 from msglog.storage.ledger import Ledger
-from msglog.storage.requests import BATCH_BYTES, PurgeReceipt, RedactReceipt, Request
+from msglog.storage.requests import BATCH_BYTES, Appended, Committed, PurgeReceipt, RedactReceipt, Request
 from msglog.storage.transaction import Transaction
 from msglog.storage.turnstile import Turnstile
 
@@ -426,7 +426,8 @@ class Writer:
             self.broken.__cause__ = failure
         for job in jobs:
             if job.error is None and stored is None:
-                job.error = CommitUncertainError(self.path, job.request.entry_ids)
+                brought_in = job.result.new if isinstance(job.result, (Appended, Committed)) else ()
+                job.error = CommitUncertainError(self.path, [draft.entry.id for draft, _ in brought_in])
             elif job.error is None and not stored:
                 job.error = explained(error, self.path)
         return bool(stored)

@@ -15,7 +15,7 @@ from msglog.budget.forms import is_kept
 from msglog.budget.tokens import MEDIA_TOKENS
 from msglog.budget.usage import as_usage
 from msglog.history import MessageHistory
-from msglog.history.pairs import widened
+from msglog.history.pairs import exchanges, widened
 from msglog.message import Entry, Message, MessageMeta
 from msglog.strategies.append_only import AppendOnlyHistoryStrategy
 from msglog.strategies.protocol import HistoryReadContext, HistoryView, MemoryStore, Model, ModelRequest
@@ -116,10 +116,12 @@ class CompactingHistoryStrategy(AppendOnlyHistoryStrategy, ABC):
 def summarisable(ids: Iterable[str], entries: Sequence[Entry]) -> list[Entry]:
     """Those of `entries` that a summary of `ids` may replace, in order.
 
-    That is whole tool exchanges: where it begins one, it takes all of it. What must stay is left out, and
-    with it the exchange that it belongs to.
+    That is whole tool exchanges: where it begins one, it takes all of it. What must stay is left out, with the
+    exchange that it belongs to; and so are calls that wait for a result, which would come to nothing.
     """
-    kept = set(widened([entry.id for entry in entries if is_kept(entry)], entries))
+    heads = [(entries[places[0]], len(places) - 1) for places in exchanges(entries)]
+    waiting = [entry.id for entry, results in heads if results < len(entry.message.tool_calls)]
+    kept = set(widened([*waiting, *(entry.id for entry in entries if is_kept(entry))], entries))
     wanted = set(widened(list(ids), entries)) - kept
     return [entry for entry in entries if entry.id in wanted]
 

@@ -91,3 +91,21 @@ async def test_prv_5_a_hook_that_raises_stops_the_append(path: Path) -> None:
         with pytest.raises(PermissionError):
             await log.commit(msglog.MessageHistory().append(user("x")))
         assert await log.count() == 0
+
+
+async def test_prv_2_purging_a_log_takes_everything_that_came_of_it(path: Path) -> None:
+    word = "QZERASEME"
+    async with msglog.open(path) as store:
+        log = store.log(word)
+        await store.log("another").append(user("stays"))
+        await log.append_many({"id": f"{word} {i}", "message": user(word)} for i in range(10))
+        entry = {"id": f"{word} s", "message": user(word)}
+        await log.edit({"op": "summary", "sourceIds": [f"{word} 0"], "entry": entry}, meta={"reason": word})
+        await (await log.fork(f"{word} fork")).append(user(word))
+        await store.purge(word)
+        for table in await store.sql("SELECT name FROM sqlite_master WHERE type = 'table'"):
+            rows = await store.sql(f"SELECT * FROM {table['name']}")
+            assert word not in str(rows)
+        assert [message.text for message in await store.log("another").all()] == ["stays"]
+        assert (await store.verify()).ok
+    assert hits(path, word) == 0

@@ -125,11 +125,10 @@ def test_res_2_an_open_that_is_dropped_before_it_is_awaited_warns(path: Path) ->
     assert not path.exists()
 
 
-async def test_res_2_a_store_that_is_dropped_before_it_is_closed_warns(path: Path) -> None:
-    store = await msglog.open(path)
-    async with msglog.open(path):
-        with pytest.warns(ResourceWarning, match="was not closed"):
-            del store
+def test_res_2_a_store_that_is_dropped_before_it_is_closed_warns(path: Path) -> None:
+    store = msglog.sync.open(path)
+    with msglog.sync.open(path), pytest.warns(ResourceWarning, match="was not closed"):
+        del store
 
 
 async def test_res_4_the_blocking_face_works_inside_a_running_loop(path: Path) -> None:

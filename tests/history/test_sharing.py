@@ -146,6 +146,7 @@ def test_histories_that_branch_at_every_step_stay_shallow() -> None:
         history = history.append(entry(f"e{n}"))
     assert [ref.id for ref in history] == [f"e{n}" for n in range(2000)]
     assert [one.id for one in history.changes_since().entries] == [f"e{n}" for n in range(2000)]
+    assert all(len(history._extent.introduced(revision.id)) == 1 for revision in history.revisions()[1:])
     assert len(list(history._extent._to_the_ground())) < 60
     held = sum(len(extent.graph.revisions) for extent in history._extent._to_the_ground())
     assert held < 3 * 2000
