@@ -12,7 +12,7 @@ from msglog.budget import LogUsage, UsageTotal, total_usage
 from msglog.budget.pricing import Prices
 from msglog.checks import checked_count, checked_name
 from msglog.codec import EMPTY, JsonValue, freeze_object
-from msglog.errors import CodecError, InvalidMessageError, PositionError, TooLargeError
+from msglog.errors import CodecError, InvalidMessageError, PositionError, TooLargeError, UnknownEntryError
 from msglog.history import MessageHistory, Revision
 from msglog.history.patches import PatchInput
 from msglog.message import EntryInput, Message, MessageMeta, Role, StoredMessage, as_entry, as_meta, make_entry
@@ -134,7 +134,6 @@ class MessageLog:
                 entry_id = entry.id
             entry = make_entry(entry_id, entry.message, entry.kind, meta or entry.meta, entry.sources)
         entry = self._store._before_store(entry)  # noqa: SLF001
-        checked_name(entry.id, "the id of an entry")
         made = draft(entry, at, fresh=not given)
         if made.size > self._store.max_message_bytes:
             raise TooLargeError(made.size, self._store.max_message_bytes)
@@ -248,7 +247,8 @@ class MessageLog:
         checked_count(limit, "limit")
         if limit == 0:
             return []
-        return (await self._read(reader.lineage_messages, self._store.path, self.name, branch, after, limit))[0]
+        page = await self._read(reader.lineage_messages, self._store.path, self.name, branch, after, limit)
+        return page.messages
 
     async def usage(self, pricing: Prices = None) -> LogUsage:
         """Tokens and cost of the model's responses in the whole log, by branch and model, each response counted once.
@@ -281,19 +281,18 @@ class MessageLog:
     async def _follow(self, after: int, branch: str | None) -> AsyncIterator[StoredMessage]:
         checked_count(after, "after")
         file = self._access.file
-        end = await self.seq()
-        if after > end:
-            raise PositionError(self.name, after, end)
+        log_id: int | None = None
         file.watch(self._store.poll_interval)
         try:
             while True:
                 version = file.bell.version
-                page, after = await self._read(
-                    reader.lineage_messages, self._store.path, self.name, branch, after, PAGE
-                )
-                for message in page:
+                page = await self._read(reader.lineage_messages, self._store.path, self.name, branch, after, PAGE)
+                if after > page.end or (after > 0 and log_id not in (None, page.log_id)):
+                    raise PositionError(self.name, after, page.end)
+                log_id, after = page.log_id, page.reached
+                for message in page.messages:
                     yield message
-                if not page:
+                if not page.messages:
                     await self._access.change(version)
         finally:
             file.unwatch()
@@ -376,6 +375,8 @@ class MessageLog:
 
         def work(connection: Connection) -> list[Message]:
             state = reader.branch_state(connection, self._store.path, self.name, self.branch)
+            if state is None and ids:
+                raise UnknownEntryError(ids[0], f"log {self.name!r}")
             return [] if state is None else reader.restored(connection, self._store.path, self.name, state, ids)
 
         return await self._access.read(work)
@@ -432,6 +433,8 @@ class MessageLog:
         """
         if isinstance(entry, bool) or not isinstance(entry, (int, str)):
             raise TypeError(f"a seq or an entry id is expected, not {type(entry).__name__}")
+        if not isinstance(reason, str):
+            raise TypeError(f"a reason must be a str, not {type(reason).__name__}")
         receipt: RedactReceipt = await self._access.write(Redact(self.name, entry, reason))
         return receipt
 

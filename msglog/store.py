@@ -147,7 +147,7 @@ class Store:
         The copy appears under its name only once it is whole. Raises `FileExistsError`, `StoreError`.
         """
         target = os.fspath(path)
-        self._access.file.check()
+        self._access.check()
         await self._access.run(lambda: maintenance.backup(self._access.file, target))
 
     async def purge(self, name: str) -> PurgeReceipt:
@@ -161,7 +161,7 @@ class Store:
         This is the way to look at the file from inside the process: a plain `open().close()` of it, or another
         SQLite library, would drop the locks of this one. Raises `SqlError` for anything but one reading statement.
         """
-        self._access.file.check()
+        self._access.check()
         return await self._access.run(lambda: maintenance.query(self._access.file, query, parameters))
 
     async def follow(self, after: int = 0) -> AsyncIterator[LoggedMessage]:
@@ -184,7 +184,7 @@ class Store:
     async def close(self) -> None:
         """Finish what was handed over and let go of the file. Closing again does nothing."""
         if not self._closed:
-            self._closed = True
+            self._closed = self._lease.ended = True  # from now on, whatever the thread is at
             await self._access.run(self._release)
 
     def _release(self) -> None:
@@ -257,7 +257,7 @@ def opened(
     )
     if folder is not None:
         options = replace(options, temporary=weakref.finalize(lease, _remove, folder, os.getpid()))
-    return Store(lease, access(lease.file, options.busy_timeout), options)
+    return Store(lease, access(lease, options.busy_timeout), options)
 
 
 def _remove(folder: str, owner: int) -> None:

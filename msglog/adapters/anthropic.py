@@ -132,7 +132,7 @@ def _turn(step: Step, names: Renaming) -> Json:
     content = _content(step, USER if role == "user" else ASSISTANT)
     calls = [_tool_use(step, k, names) for k in range(len(step.call_ids))]
     if calls or isinstance(content, list):
-        content = placed(as_blocks(content) if content else [], step.message.tool_calls, calls)
+        content = placed(as_blocks(content) if content else [], step.calls, calls)
     return {"role": role, "content": content, **rest}
 
 
@@ -146,7 +146,7 @@ def _content(step: Step, dialect: Dialect) -> str | list[Json]:
 def _tool_use(step: Step, k: int, names: Renaming) -> Json:
     name = step.named(k, names, own=step.came_from_provider)
     call = {"type": "tool_use", "id": step.call_ids[k], "name": name, "input": object_of(step, k)}
-    return call | step.own_of(step.message.tool_calls[k])
+    return call | step.own_of(step.calls[k])
 
 
 def _result(step: Step) -> Json:
@@ -160,7 +160,7 @@ def _result(step: Step) -> Json:
     elif content and not content.strip():
         step.note("dropped", "blank text, which is refused", "content")
         content = None
-    block: Json = {"type": "tool_result", "tool_use_id": step.call_ids[0]}
+    block: Json = {"type": "tool_result", "tool_use_id": step.call_id}
     if content:
         block["content"] = content
     if "isError" in step.message.extra:

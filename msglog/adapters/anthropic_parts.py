@@ -114,6 +114,6 @@ def _nothing(_media: Media) -> None:
 
 
 USER = Dialect(_native(_INPUT, _OF_USER), text_block, _media)
-ASSISTANT = Dialect(_native(_OF_ASSISTANT), text_block, _nothing)
+ASSISTANT = Dialect(_native(_OF_ASSISTANT), text_block, _nothing, frozenset(_OF_ASSISTANT))
 RESULT = Dialect(_native(_INPUT, _IN_RESULTS), text_block, _media)
 SYSTEM = Dialect(_is_text, text_block, _nothing)

@@ -15,7 +15,7 @@ def object_of(step: Step, k: int) -> dict[str, Any]:
     Blank text and null are no arguments. Anything else that is no object is wrapped: `{"arguments": value}`, with
     the text itself as the value where the text is not JSON.
     """
-    call = step.message.tool_calls[k]
+    call = step.calls[k]
     value = _value(call)
     if isinstance(value, dict):
         return value
@@ -25,7 +25,7 @@ def object_of(step: Step, k: int) -> dict[str, Any]:
 
 def text_of_arguments(step: Step, k: int) -> str:
     """The arguments of a step's call number `k` as text that parses to an object: as they came, where they do."""
-    call = step.message.tool_calls[k]
+    call = step.calls[k]
     arguments = object_of(step, k)
     if call.raw is None:
         return encode(arguments)

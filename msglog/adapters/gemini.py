@@ -214,7 +214,7 @@ def _content(step: Step, names: Renaming, unsigned: str | None) -> Json:
     else:
         parts = _said(step)
         calls = [function_call(step, k, names, unsigned) for k in range(len(step.call_ids))]
-        parts = [_untyped(part) for part in placed(parts, step.message.tool_calls, calls)]
+        parts = [_untyped(part) for part in placed(parts, step.calls, calls)]
         parts = [part for part in parts if part != {"text": ""}]
     if role not in {"system", "developer"}:
         rest = {"role": "model" if role == "assistant" else "user"} | rest

@@ -10,7 +10,7 @@ from msglog.adapters.steps import Step
 
 def function_call(step: Step, k: int, names: Renaming, unsigned: str | None) -> Json:
     """The part of a step's call number `k`; `unsigned` signs the first one of a message that is not Gemini's."""
-    own = step.own_of(step.message.tool_calls[k])
+    own = step.own_of(step.calls[k])
     call = {
         "id": step.call_ids[k],
         "name": step.named(k, names, own=step.came_from_provider),
@@ -29,7 +29,7 @@ def function_call(step: Step, k: int, names: Renaming, unsigned: str | None) -> 
 def function_response(step: Step, names: Renaming) -> Json:
     """The part of a tool message: an object, whose `output` or `error` is a content that is none."""
     call, own = step.call, step.own
-    response: Json = {"id": step.call_ids[0]}
+    response: Json = {"id": step.call_id}
     if call is not None:
         response["name"] = names(call.name)
         if "id" in step.own_of(call).get("absent", ()):

@@ -125,7 +125,7 @@ def _stored(step: Step) -> Json:
     if message.role == "developer":
         data["additional_kwargs"] = {**data.get("additional_kwargs", {}), _OPENAI_ROLE: "developer"}
     if message.role == "tool":
-        data |= {"tool_call_id": step.call_ids[0], "status": "error" if step.is_error else "success"}
+        data |= {"tool_call_id": step.call_id, "status": "error" if step.is_error else "success"}
     if step.call_ids:
         data |= _calls(step)
     return {"type": kind, "data": data}
@@ -145,7 +145,7 @@ def _content(step: Step, bare: Iterable[int]) -> str | list[Any]:
 
 def _calls(step: Step) -> Json:
     valid, invalid = [], []
-    for k, (call, call_id) in enumerate(zip(step.message.tool_calls, step.call_ids, strict=True)):
+    for k, (call, call_id) in enumerate(zip(step.calls, step.call_ids, strict=True)):
         own = step.own_of(call)
         if "invalid" in own:
             invalid.append(own["invalid"])
@@ -195,4 +195,4 @@ def _text(text: str) -> Json:
     return {"type": "text", "text": text}
 
 
-_PARTS = Dialect(_is_known, _text, _media, frozenset(_KNOWN))
+_PARTS = Dialect(_is_known, _text, _media)

@@ -137,7 +137,7 @@ def _content(step: Step) -> str | list[Json] | None:
 def _calls(step: Step, names: Renaming) -> Json:
     calls: list[Json] = []
     data: Json = {}
-    for k, (call, call_id) in enumerate(zip(step.message.tool_calls, step.call_ids, strict=True)):
+    for k, (call, call_id) in enumerate(zip(step.calls, step.call_ids, strict=True)):
         own = dict(step.own_of(call))
         kind = own.get("type", "function")
         if kind not in {"function", "function_call"}:
@@ -158,7 +158,7 @@ def _result(step: Step, names: Renaming) -> Json:
     content = result_content(step, _WORDS) or ""
     if step.call is not None and step.own_of(step.call).get("type") == "function_call":
         return {"role": "function", "name": names(step.call.name), "content": content} | step.own
-    return {"role": "tool", "content": content, "tool_call_id": step.call_ids[0]} | step.own
+    return {"role": "tool", "content": content, "tool_call_id": step.call_id} | step.own
 
 
 _FIELDS = {
@@ -205,5 +205,5 @@ def _media(media: Media) -> Json | None:
 _WORDS = Dialect(_is_text, _text, lambda _: None)
 _DIALECTS = {
     "user": Dialect(_is_input, _text, _media),
-    "assistant": Dialect(_is_reply, _text, lambda _: None, frozenset({"text", "refusal"})),
+    "assistant": Dialect(_is_reply, _text, lambda _: None),
 }

@@ -36,8 +36,7 @@ def closed(steps: Iterable[Step], ids: Renaming, *, adjacent: bool = True, uniqu
         results = answers[place]
         for k, result in enumerate(results):
             if result is not None:
-                kept[result].call = step.message.tool_calls[k]
-                kept[result].call_ids = (step.call_ids[k],)
+                kept[result].call, kept[result].call_id = step.calls[k], step.call_ids[k]
         if adjacent:
             for expected, result in enumerate(sorted(r for r in results if r is not None), place + 1):
                 if result != expected:
@@ -53,26 +52,25 @@ def _matched(steps: Iterable[Step]) -> tuple[list[Step], dict[int, list[int | No
     answers: dict[int, list[int | None]] = {}
     waiting: dict[str | None, list[tuple[int, int]]] = {}  # id -> place and number of its open calls, nearest last
     for step in steps:
-        message = step.message
-        if message.role == "tool":
-            calls = waiting.get(message.tool_call_id)
-            if not calls:
+        if step.message.role == "tool":
+            open_calls = waiting.get(step.message.tool_call_id)
+            if not open_calls:
                 step.note("dropped", "a result without a call that waits for it")
                 continue
-            place, k = calls.pop()
+            place, k = open_calls.pop()
             answers[place][k] = len(kept)
-        elif message.role == "assistant" and message.tool_calls:
+        elif step.calls:
             place = len(kept)
-            answers[place] = [None] * len(message.tool_calls)
-            for k in reversed(range(len(message.tool_calls))):
-                waiting.setdefault(message.tool_calls[k].id, []).append((place, k))
+            answers[place] = [None] * len(step.calls)
+            for k in reversed(range(len(step.calls))):
+                waiting.setdefault(step.calls[k].id, []).append((place, k))
         kept.append(step)
     return kept, answers
 
 
 def _name_calls(step: Step, ids: Renaming, seen: Counter[str]) -> None:
     named = []
-    for k, call in enumerate(step.message.tool_calls):
+    for k, call in enumerate(step.calls):
         named.append(ids(call.id, seen[call.id]))
         seen[call.id] += 1
         if named[k] != call.id:
@@ -81,7 +79,7 @@ def _name_calls(step: Step, ids: Renaming, seen: Counter[str]) -> None:
 
 
 def _stand_in(step: Step, k: int) -> Step:
-    call = step.message.tool_calls[k]
+    call = step.calls[k]
     step.note("answered", "the call has no result", f"tool_calls[{k}]")
     message = Message(role="tool", content=INTERRUPTED, tool_call_id=call.id, extra={"isError": True})
-    return Step(message, step.index, step.entry_id, step.provider, None, (step.call_ids[k],), call)
+    return Step(message, step.index, step.entry_id, step.provider, None, call=call, call_id=step.call_ids[k])

@@ -64,15 +64,15 @@ class Media(NamedTuple):
 class Dialect(NamedTuple):
     """How one provider writes the parts of one kind of content.
 
-    `native` says whether it takes a part as it is, `text` and `media` write what others say with other words
-    (`media` gives None for what it does not take). A part that `native` takes and that is not a `shared` type
-    tells that the whole message is the provider's, even without a record of it.
+    `native` says whether it takes a part as it is; `text` and `media` write what others say with other words
+    (`media` gives None for what it does not take). A native part of a type in `evidence` shows that the whole
+    message is the provider's, even without a record of it.
     """
 
     native: Callable[[Part], bool]
     text: Callable[[str], Json]
     media: Callable[[Media], Json | None]
-    shared: frozenset[str] = frozenset({"text"})
+    evidence: frozenset[str] = frozenset()
 
 
 def text_of(part: Part) -> str | None:
@@ -115,7 +115,7 @@ def result_content(step: Step, dialect: Dialect) -> str | list[Json] | None:
     if content is None or isinstance(content, str):
         return content
     if step.came_from_provider and isinstance(content, list):
-        return translated(step, dialect, own=True)
+        return translated(step, dialect)
     return translated(step, dialect) if _is_parts(content, dialect) else encode(content)
 
 
@@ -133,17 +133,15 @@ def _is_parts(content: Any, dialect: Dialect) -> bool:
     )
 
 
-def is_own(step: Step, content: Sequence[Part], dialect: Dialect) -> bool:
+def _is_own(step: Step, dialect: Dialect) -> bool:
     """Whether the parts are in the provider's own words: the message came from it, or could only come from it."""
     return step.came_from_provider or (
         unclaimed(step.message.extra)
-        and any(part["type"] not in dialect.shared and dialect.native(part) for part in content)
+        and any(part["type"] in dialect.evidence and dialect.native(part) for part in step.message.content)
     )
 
 
-def translated(
-    step: Step, dialect: Dialect, *, own: bool | None = None, places: bool = False, start: int = 0
-) -> list[Json]:
+def translated(step: Step, dialect: Dialect, *, places: bool = False, start: int = 0) -> list[Json]:
     """The parts of the step's content, from number `start` on, as the provider writes them.
 
     Its own go as they are. Text and media are rewritten, reasoning of other models is left out, all else goes as
@@ -151,11 +149,10 @@ def translated(
     a call are kept, as `{"type": "tool_use", "id": …}`.
     """
     content: Sequence[Part] = step.message.content
-    if own is None:
-        own = is_own(step, content, dialect)
+    own = _is_own(step, dialect)
     found: list[Json] = []
     for i, part in enumerate(content[start:], start):
-        call_id = place_of(part, step.message.tool_calls)
+        call_id = place_of(part, step.calls)
         if own:
             found.append(dict(part))
         elif call_id is not None:

@@ -183,7 +183,7 @@ def _items(step: Step) -> list[Json]:
     items: list[Json] = [dict(part) for part in content[:count]]
     if own.get("bare"):
         del items[0]["type"]
-    parts = translated(step, _DIALECTS[message.role], own=step.came_from_provider, start=count)
+    parts = translated(step, _DIALECTS[message.role], start=count)
     items += [part for part in parts if part["type"] == "reasoning"]
     parts = [part for part in parts if part["type"] != "reasoning"]
     if message.role == "assistant" and not step.came_from_provider:  # a list would have to come from the model
@@ -194,7 +194,7 @@ def _items(step: Step) -> list[Json]:
 
 
 def _function_call(step: Step, k: int, names: Renaming) -> Json:
-    call_id, own = step.call_ids[k], step.own_of(step.message.tool_calls[k])
+    call_id, own = step.call_ids[k], step.own_of(step.calls[k])
     if "type" in own:
         return {"call_id": call_id, **own}
     arguments = text_of_arguments(step, k)
@@ -205,7 +205,7 @@ def _output(step: Step) -> Json:
     step.note_error()
     custom = step.call is not None and "type" in step.own_of(step.call)
     kind = "custom_tool_call_output" if custom else "function_call_output"
-    return {"type": kind, "call_id": step.call_ids[0], "output": result_content(step, _INPUT) or "", **step.own}
+    return {"type": kind, "call_id": step.call_id, "output": result_content(step, _INPUT) or "", **step.own}
 
 
 _FIELDS: Mapping[str, set[str]] = {

@@ -22,8 +22,8 @@ Report: TypeAlias = list[Repair] | None
 class Step:
     """A message on its way out.
 
-    `call_ids` are the ids to send: of the calls of an assistant message, in their order, or of the one call that a
-    tool message answers; `call` is that call.
+    Of an assistant message, `call_ids` are the ids to send for its calls, in their order. Of a tool message, `call`
+    is the call that it answers, and `call_id` the id to send for it.
     """
 
     message: Message
@@ -33,6 +33,12 @@ class Step:
     report: Report
     call_ids: tuple[str, ...] = ()
     call: ToolCall | None = None
+    call_id: str = ""
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The calls of an assistant message; others call nothing."""
+        return self.message.tool_calls if self.message.role == "assistant" else ()
 
     def note(self, what: What, why: str, path: str = "") -> None:
         """Put a repair into the report, if one is kept."""
@@ -60,7 +66,7 @@ class Step:
 
     def named(self, k: int, names: Renaming, *, own: bool = False) -> str:
         """The name of call number `k` as the provider takes it."""
-        raw = self.message.tool_calls[k].name
+        raw = self.calls[k].name
         name = names(raw, own=own)
         if name != raw:
             self.note("renamed", "the name is not one that the provider takes", f"tool_calls[{k}].name")

@@ -68,7 +68,7 @@ def known_cost(usage: Any, model: str | None, pricing: Prices = None) -> Decimal
         elif within:
             billed += count
     cost += billed * Decimal(str(rates.input_per_1m)) + counted.output_tokens * Decimal(str(rates.output_per_1m))
-    return cost.scaleb(-6)
+    return cost / 1_000_000
 
 
 def _rates(model: str | None, pricing: Prices) -> Pricing | None:

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, Protocol, TypeVar
 
 from msglog.storage.engine import Connection
-from msglog.storage.file import StoreFile
+from msglog.storage.file import Lease, StoreFile
 from msglog.storage.requests import Request
 from msglog.storage.writer import Job
 
@@ -22,7 +22,10 @@ class Access(Protocol):
     """How a store waits."""
 
     file: StoreFile
-    patience: float
+
+    def check(self) -> None:
+        """Raise where the store can no longer be used."""
+        ...
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Run a read on one snapshot of the file."""
@@ -41,22 +44,28 @@ class Access(Protocol):
         ...
 
 
-class TaskAccess:
-    """For tasks: whatever blocks happens on another thread, in one hop."""
+class _Leased:
+    """A store's use of a file, and the seconds that it waits for others."""
 
-    def __init__(self, file: StoreFile, patience: float) -> None:
-        self.file = file
-        self.patience = patience
+    def __init__(self, lease: Lease, patience: float) -> None:
+        self.file = lease.file
+        self.check = lease.check
+        self._writing = lease.writing
+        self._patience = patience
+
+
+class TaskAccess(_Leased):
+    """For tasks: whatever blocks happens on another thread, in one hop."""
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Run a read on one of the file's reading threads."""
-        self.file.check()
+        self.check()
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self.file.threads(), self.file.read, work, self.patience)
+        return await loop.run_in_executor(self.file.threads(), self.file.read, work, self._patience)
 
     async def write(self, request: Request) -> Any:
         """Queue a request and wait for the writer."""
-        return await Job(request, self.patience).outcome(self.file.writing())
+        return await Job(request, self._patience).outcome(self._writing())
 
     async def run(self, work: Callable[[], T]) -> T:
         """Run something that blocks on a thread."""
@@ -67,20 +76,17 @@ class TaskAccess:
         await self.file.bell.wait(version)
 
 
-class BlockingAccess:
+class BlockingAccess(_Leased):
     """For threads: reads happen here and now, writes wait for the writer."""
-
-    def __init__(self, file: StoreFile, patience: float) -> None:
-        self.file = file
-        self.patience = patience
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Run a read on the calling thread."""
-        return self.file.read(work, self.patience)
+        self.check()
+        return self.file.read(work, self._patience)
 
     async def write(self, request: Request) -> Any:
         """Queue a request and block until the writer is done with it."""
-        return Job(request, self.patience).outcome_blocking(self.file.writing())
+        return Job(request, self._patience).outcome_blocking(self._writing())
 
     async def run(self, work: Callable[[], T]) -> T:
         """Run it here."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from msglog.checks import checked_name
 from msglog.codec import FrozenDict, encode
 from msglog.errors import (
     BatchTooLargeError,
@@ -195,7 +194,6 @@ def _drafts(request: Commit, revision: Revision) -> list[Draft]:
         for entry in request.history.introduced(revision.id)
     ]
     for item in drafts:
-        checked_name(item.entry.id, "the id of an entry")
         if item.size > request.max_message_bytes:
             raise TooLargeError(item.size, request.max_message_bytes)
     return drafts

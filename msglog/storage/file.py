@@ -113,13 +113,6 @@ class StoreFile:
 
     # Writing
 
-    def writing(self) -> Writer:
-        """The writer; `ReadOnlyError` where there is none."""
-        self.check()
-        if self.read_only:
-            raise ReadOnlyError(self.path)
-        return self.writer
-
     def renew(self) -> None:
         """Take a new writer in the place of one that gave up."""
         given_up, self.writer = self.writer, Writer(self.path, self.driver, self.identity, self.bell.ring)
@@ -224,14 +217,31 @@ _registry = threading.RLock()
 
 
 class Lease:
-    """The use of a file by one store."""
+    """The use of a file by one store. Other stores may use it longer, and for more."""
 
-    def __init__(self, file: StoreFile) -> None:
+    def __init__(self, file: StoreFile, *, read_only: bool) -> None:
         self.file = file
+        self.read_only = read_only
+        self.ended = False
+
+    def check(self) -> None:
+        """Raise where the store can no longer use the file."""
+        if self.ended:
+            raise StoreClosedError(self.file.path)
+        self.file.check()
+
+    def writing(self) -> Writer:
+        """The file's writer; `ReadOnlyError` where this store may not write."""
+        self.check()
+        if self.read_only:
+            raise ReadOnlyError(self.file.path)
+        return self.file.writer
 
     def end(self) -> None:
         """One store less; the last one closes the file."""
         file = self.file
+        self.ended = True
+        file.bell.ring()  # its followers hear of it
         with _registry:
             file.leases.discard(self)
             if file.leases:
@@ -263,7 +273,7 @@ def acquire(path: str, driver: Driver, *, read_only: bool, create: bool, patienc
             file.renew()
         file.read_only = file.read_only and read_only
         file.writer.full = file.writer.full or full
-        lease = Lease(file)
+        lease = Lease(file, read_only=read_only)
         file.leases.add(lease)
         return lease
 

@@ -44,6 +44,19 @@ class ViewState:
 
 
 @dataclass(frozen=True, slots=True)
+class Page:
+    """Messages of a log, and where their reader goes on: `reached` is the seq up to which nothing is left to read.
+
+    `log_id` and `end`, the log's last seq, tell whether it is still the log that was read before.
+    """
+
+    messages: list[StoredMessage]
+    reached: int
+    log_id: int | None
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class Branch:
     """A branch of a log: its head revision, and the revision that it was forked from (None for `main`)."""
 
@@ -155,16 +168,13 @@ def find_entry(connection: Connection, path: str, log: str, entry_id: str) -> St
 
 def lineage_messages(
     connection: Connection, path: str, log: str, branch: str | None, after: int, limit: int
-) -> tuple[list[StoredMessage], int]:
-    """What a branch's lineage brought in after a seq, in order; the whole log's entries without a branch.
-
-    With it comes the seq up to which nothing is left to read: where a follower goes on.
-    """
+) -> Page:
+    """What a branch's lineage brought in after a seq, in order; the whole log's entries without a branch."""
     found = connection.execute(sql.LOG, (log,))
     if not found:
         if branch not in (None, "main"):
             raise UnknownBranchError(log, branch or "")
-        return [], after
+        return Page([], after, None, 0)
     number, _, end, *_ = found[0]
     if branch is None:
         rows = connection.execute(sql.ENTRIES_AFTER, (number, after, limit, 0))
@@ -175,7 +185,7 @@ def lineage_messages(
         bound = [value for part in parts for value in part]
         rows = connection.execute(sql.lineage_entries(len(parts)), (number, after, *bound, limit, 0))
     messages = [stored_message(row, path, log) for row in rows]
-    return messages, messages[-1].seq if len(messages) == limit else max(after, end)
+    return Page(messages, messages[-1].seq if len(messages) == limit else max(after, end), number, end)
 
 
 def reported_usage(

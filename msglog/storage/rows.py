@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from msglog.checks import checked_name
 from msglog.codec import EMPTY, FrozenDict, decode, encode, from_column, is_plain, readable, to_column
 from msglog.errors import CorruptStoreError, MsgLogError
 from msglog.history import Operation, Revision
@@ -50,7 +51,10 @@ class Draft:
 
 
 def draft(entry: Entry, at: int, *, fresh: bool) -> Draft:
-    """The row form of an entry that is stored at `at` (microseconds)."""
+    """The row form of an entry that is stored at `at` (microseconds). `InvalidNameError` for an id that is none."""
+    checked_name(entry.id, "the id of an entry")
+    for source in entry.sources:
+        checked_name(source, "the id of a source")
     content = content_columns(entry)
     size = sum(
         len(value) if type(value) is not str or value.isascii() else len(value.encode()) for value in content if value

@@ -8,11 +8,12 @@ from tests.strategies import Json, calls, reply, result, user
 
 call_ids = st.sampled_from(["c1", "c2", "c3"])
 sizes = st.integers(0, 12)
+roles = st.sampled_from(["system", "developer"])
 
 plain = (
     st.builds(lambda size: user("u" * size), sizes)
     | st.builds(lambda size: reply("a" * size), sizes)
-    | st.builds(lambda role, size: {"role": role, "content": "s" * size}, st.sampled_from(["system", "developer"]), sizes)
+    | st.builds(lambda role, size: {"role": role, "content": "s" * size}, roles, sizes)
 )
 tools = st.builds(lambda ids: calls(*ids), st.lists(call_ids, min_size=1, max_size=3)) | st.builds(
     lambda call_id, size: result(call_id, "r" * size), call_ids, sizes

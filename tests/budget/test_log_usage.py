@@ -36,7 +36,7 @@ async def test_it_adds_up_by_branch_and_model(log: MessageLog) -> None:
     assert usage.by_model["claude-haiku-4-5"].cost == Decimal("0.003")
     assert usage.total.cost == Decimal("0.0075")
     assert (usage.total.tokens.input_tokens, usage.total.tokens.output_tokens) == (4000, 400)
-    assert (usage.total.partial, usage.total.unpriced) == (True, {None})
+    assert (usage.total.partial, usage.total.unpriced) == (True, frozenset([None]))
     assert usage.by_branch["what-if"].partial is False
 
 
@@ -55,8 +55,10 @@ async def test_a_response_is_counted_once_however_it_is_shown(log: MessageLog) -
 
 
 async def test_parts_of_one_response_are_told_by_its_id(log: MessageLog) -> None:
-    await log.append_many([response("a", response_id="r1"), response("b", response_id="r1"), response("c", responseId="r2")])
-    await log.edit({"op": "replace", "id": (await log.history()).refs()[0].id, "entries": [response("A", response_id="r1")]})
+    of_one = [response("a", response_id="r1"), response("b", response_id="r1")]
+    await log.append_many([*of_one, response("c", responseId="r2")])
+    first = (await log.history()).refs()[0].id
+    await log.edit({"op": "replace", "id": first, "entries": [response("A", response_id="r1")]})
     assert (await log.usage()).total.responses == 2
 
 

@@ -69,7 +69,12 @@ def test_prices_of_ones_own_stand_instead_of_the_built_in_ones() -> None:
     assert cost_of({"output_tokens": 1_000_000}, "claude-haiku-4-5", {**PRICING, "mine": Pricing(1, 1)}) == 5
 
 
-ZERO = {"input_tokens": 0, "output_tokens": 0, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
+def counts(given: int, output: int, read: int, created: int) -> dict[str, int]:
+    """Counts in Anthropic's form."""
+    return dict(zip(MILLION, (given, output, read, created), strict=True))
+
+
+ZERO = counts(0, 0, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +86,7 @@ ZERO = {"input_tokens": 0, "output_tokens": 0, "cache_read_input_tokens": 0, "ca
         (MILLION, MILLION),
         (
             {"prompt_tokens": 1000, "completion_tokens": 200, "prompt_tokens_details": {"cached_tokens": 500}},
-            ZERO | {"input_tokens": 500, "output_tokens": 200, "cache_read_input_tokens": 500},
+            counts(500, 200, 500, 0),
         ),
         (
             {
@@ -89,11 +94,25 @@ ZERO = {"input_tokens": 0, "output_tokens": 0, "cache_read_input_tokens": 0, "ca
                 "output_tokens": 200,
                 "input_tokens_details": {"cached_tokens": 500, "cache_write_tokens": 100},
             },
-            {"input_tokens": 400, "output_tokens": 200, "cache_read_input_tokens": 500, "cache_creation_input_tokens": 100},
+            {
+                "input_tokens": 400,
+                "output_tokens": 200,
+                "cache_read_input_tokens": 500,
+                "cache_creation_input_tokens": 100,
+            },
         ),
         (
-            {"input_tokens": 1000, "output_tokens": 200, "input_token_details": {"cache_read": 500, "cache_creation": 1}},
-            {"input_tokens": 499, "output_tokens": 200, "cache_read_input_tokens": 500, "cache_creation_input_tokens": 1},
+            {
+                "input_tokens": 1000,
+                "output_tokens": 200,
+                "input_token_details": {"cache_read": 500, "cache_creation": 1},
+            },
+            {
+                "input_tokens": 499,
+                "output_tokens": 200,
+                "cache_read_input_tokens": 500,
+                "cache_creation_input_tokens": 1,
+            },
         ),
         (
             {
@@ -103,7 +122,12 @@ ZERO = {"input_tokens": 0, "output_tokens": 0, "cache_read_input_tokens": 0, "ca
                 "cache_read_input_tokens": 300,
                 "cache_creation_input_tokens": 200,
             },
-            {"input_tokens": 500, "output_tokens": 2, "cache_read_input_tokens": 300, "cache_creation_input_tokens": 200},
+            {
+                "input_tokens": 500,
+                "output_tokens": 2,
+                "cache_read_input_tokens": 300,
+                "cache_creation_input_tokens": 200,
+            },
         ),
     ],
     ids=["none", "empty", "no numbers", "anthropic", "openai chat", "openai responses", "langchain", "litellm"],
@@ -118,7 +142,7 @@ def test_usage_is_read_from_every_form(reported: Any, read: dict[str, int]) -> N
 def test_totals_add_up_and_say_when_they_are_partial() -> None:
     both = total_usage([(MILLION, "claude-haiku-4-5"), ({"output_tokens": 7}, "nobody-knows")])
     assert (both.responses, both.tokens.total_tokens) == (2, 4_000_007)
-    assert (both.cost, both.partial, both.unpriced) == (Decimal("7.35"), True, {"nobody-knows"})
+    assert (both.cost, both.partial, both.unpriced) == (Decimal("7.35"), True, frozenset(["nobody-knows"]))
     assert total_usage([(MILLION, "claude-haiku-4-5")]).partial is False
     assert total_usage([]) == UsageTotal()
     assert both == total_usage([(MILLION, "claude-haiku-4-5")]) + total_usage([({"output_tokens": 7}, "nobody-knows")])
@@ -126,12 +150,11 @@ def test_totals_add_up_and_say_when_they_are_partial() -> None:
 
 @given(st.lists(st.builds(Usage, *[st.integers(0, 10**9)] * 4), max_size=6))
 def test_sums_are_exact(usages: list[Usage]) -> None:
-    total = total_usage([(usage, "claude-sonnet-4-6") for usage in usages])
-    assert total.cost == cost_of(total.tokens, "claude-sonnet-4-6") == sum(cost_of(u, "claude-sonnet-4-6") for u in usages)
-    exact = sum(
-        u.input_tokens * 300 + u.output_tokens * 1500 + u.cache_read_input_tokens * 30 + u.cache_creation_input_tokens * 375
-        for u in usages
-    )
+    model = "claude-sonnet-4-6"
+    total = total_usage([(usage, model) for usage in usages])
+    assert total.cost == cost_of(total.tokens, model) == sum(cost_of(usage, model) for usage in usages)
+    cents_a_million = dict(zip(MILLION, (300, 1500, 30, 375), strict=True))
+    exact = sum(usage.to_json()[name] * rate for usage in usages for name, rate in cents_a_million.items())
     assert total.cost * 10**8 == exact
 
 

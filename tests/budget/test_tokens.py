@@ -68,7 +68,7 @@ MEDIA: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("part", MEDIA, ids=lambda part: part["type"])
 def test_a_part_of_media_counts_its_figure_whatever_its_size(part: dict[str, Any]) -> None:
-    message = {"role": "user", "content": [{"type": "text", "text": "look"}, part]}
+    message: dict[str, Any] = {"role": "user", "content": [{"type": "text", "text": "look"}, part]}
     text = {"role": "user", "content": [{"type": "text", "text": "look"}]}
     assert estimate_tokens([message], media=700) == 700 + estimate_tokens([text])
     assert estimate_tokens([Message(**message)], media=700) == 700 + estimate_tokens([text])

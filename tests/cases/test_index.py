@@ -13,8 +13,9 @@ def test_every_test_of_a_case_stands_in_the_list_and_every_line_has_its_test() -
     listed = dict(ROW.findall((TESTS / "CASES.md").read_text()))
     source = "".join(file.read_text() for file in sorted((TESTS / "cases").glob("test_*.py")))
     tested = {name.upper().replace("_", "-") for name in re.findall(r"def test_([a-z]{3}_\d+)_", source)}
-    assert tested == {case for case, where in listed.items() if where.startswith("tested")}
     assert len(listed) == 87
+    assert tested <= listed.keys()
+    assert {case for case, where in listed.items() if where.startswith("tested")} <= tested
 
 
 def test_every_test_that_a_line_names_exists() -> None:

@@ -7,7 +7,6 @@ first argument; nothing is ever waited for by sleeping.
 from __future__ import annotations
 
 import multiprocessing
-import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -131,8 +130,3 @@ def at_once(work: Callable[..., Any], each: Iterable[tuple[Any, ...]]) -> list[A
     finally:
         for process in processes:
             process.kill()
-
-
-def own_files() -> int:
-    """How many descriptors this process has open."""
-    return len(os.listdir("/proc/self/fd"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from msglog.strategies import HistoryAppendContext, HistoryReadContext, HistoryStrategy, ModelRequest
 from tests.strategies import Json, reply, user
@@ -35,7 +35,7 @@ class ScriptedModel:
         item = self.script.pop(0) if len(self.script) > 1 else self.script[0]
         if isinstance(item, BaseException):
             raise item
-        return item if item is None or isinstance(item, Answer) else Answer(item, USAGE)
+        return cast("Answer", item) if item is None or isinstance(item, Answer) else Answer(item, USAGE)
 
 
 @dataclass
@@ -81,5 +81,3 @@ async def fill(strategy: HistoryStrategy, *messages: Any) -> None:
 def heads(strategy: HistoryStrategy) -> list[str]:
     """What the view shows, each message by its first word or line."""
     return [message.text.split("\n")[0].split(" x")[0].split(" y")[0] for message in strategy.history.render()]
-
-

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import msglog
-from msglog import ConflictError, Entry, MessageHistory, MessageLog, Store
+from msglog import ConflictError, Entry, Message, MessageHistory, MessageLog, Store
 from msglog.errors import StoreClosedError, TooLargeError
+from msglog.message import make_entry
 from msglog.strategies import (
     HistoryStrategy,
     append_only_history_strategy,
@@ -161,7 +162,7 @@ async def test_two_writers_that_summarise_at_once_leave_one_summary(
         model.let_go.set()
         await reading
     assert await texts(log) == ["[Conversation summary]", "q4", "a4"]
-    assert [message.text for message in readings[1].result().messages][0] == "[Conversation summary]\nfirst"
+    assert readings[1].result().messages[0].text == "[Conversation summary]\nfirst"
     assert heads(strategies[0]) == heads(strategies[1])
     assert "dropped" in caplog.text
     assert (await store.verify()).ok
@@ -290,7 +291,11 @@ async def test_a_cancelled_append_leaves_log_and_history_in_agreement(log: Messa
 async def test_what_the_hook_of_the_store_changes_is_what_is_shown(path: Path) -> None:
     def redacted(entry: Entry) -> Entry:
         text = entry.message.text.replace("sk-1", "***")
-        return entry if text == entry.message.text else Entry(id=entry.id, message=user(text))
+        return (
+            entry
+            if text == entry.message.text
+            else make_entry(entry.id, Message(role=entry.message.role, content=text))
+        )
 
     async with msglog.open(path, before_store=redacted) as store:
         strategy = durable(store.log("talk"))

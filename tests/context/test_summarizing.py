@@ -18,10 +18,10 @@ from tests.strategies import Json, calls, reply, result, user
 SYSTEM = {"role": "system", "content": "you are terse"}
 
 
-def strategy_of(model: ScriptedModel, *messages: Any, keep_recent: int = 2, **options: Any) -> SummarizingHistoryStrategy:
+def strategy_of(model: ScriptedModel, *messages: Any, **options: Any) -> SummarizingHistoryStrategy:
     """A strategy that summarises at every chance, with messages in it."""
-    options = {"trigger_tokens": 1, "keep_recent": keep_recent, "history": MessageHistory().append(*messages)} | options
-    return summarizing_history_strategy(model, **options)
+    options = {"trigger_tokens": 1, "keep_recent": 2, **options}
+    return summarizing_history_strategy(model, history=MessageHistory().append(*messages), **options)
 
 
 # When
@@ -92,7 +92,7 @@ async def test_all_but_the_recent_entries_become_one_summary_with_its_sources() 
     strategy = strategy_of(ScriptedModel(), *talk(4))
     sources = [entry.id for entry in strategy.history][:6]
     view = await strategy.on_read(READ)
-    assert [message.text for message in view.messages][0] == "[Conversation summary]\nshort"
+    assert view.messages[0].text == "[Conversation summary]\nshort"
     assert heads(strategy) == ["[Conversation summary]", "q4", "a4"]
     summary = strategy.history.refs()[0]
     assert (summary.kind, summary.sources, summary.message.role) == ("summary", tuple(sources), "user")
@@ -105,7 +105,7 @@ async def test_a_later_summary_takes_the_earlier_one_in() -> None:
     await strategy.on_read(READ)
     await fill(strategy, *talk(2, start=5))
     view = await strategy.on_read(READ)
-    assert [message.text for message in view.messages][0] == "[Conversation summary]\nsecond"
+    assert view.messages[0].text == "[Conversation summary]\nsecond"
     assert heads(strategy) == ["[Conversation summary]", "q6", "a6"]
     assert "[Conversation summary]\nfirst" in model.requests[1].messages[0].text
     assert len(view.history.restore()) == 12

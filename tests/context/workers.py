@@ -11,23 +11,30 @@ from tests.concurrency.processes import Wire
 from tests.context.models import APPEND, READ, Answer, ScriptedModel, talk
 
 
-def agent(wire: Wire, path: str, turns: int, trigger: int) -> dict[str, Any]:
-    """Hold a conversation from wherever the file says that it is; say each step once it is acknowledged."""
+def agent(wire: Wire, path: str, turns: int, *, told: bool = False) -> dict[str, Any]:
+    """Hold a conversation from wherever the file says that it is. With `told`, say each step, and wait to go on."""
 
     async def run() -> dict[str, Any]:
         model = ScriptedModel()
         async with msglog.open(path) as store:
             log = store.log("talk")
-            strategy = durable_history_strategy(log, summarizing_history_strategy(model, trigger, 2))
+            strategy = durable_history_strategy(log, summarizing_history_strategy(model, 400, 2))
             view = await strategy.on_read(READ)
             messages = talk(turns // 2)
             for step in range(len(await log.restore()), turns):
                 await strategy.on_append({"id": f"step-{step}", "message": messages[step]}, APPEND)
                 view = await strategy.on_read(READ)
-                wire.say((step, len(model.requests)))
+                if told:
+                    wire.say((step, len(model.requests)))
+                    wire.hear()
             return {"shown": [message.to_json() for message in view.messages], "calls": len(model.requests)}
 
     return asyncio.run(run())
+
+
+def agent_when_told(wire: Wire, path: str, turns: int) -> dict[str, Any]:
+    """The same, step by step."""
+    return agent(wire, path, turns, told=True)
 
 
 def summarise_and_hang(wire: Wire, path: str) -> None:

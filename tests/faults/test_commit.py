@@ -187,7 +187,7 @@ async def test_a_failure_of_any_statement_leaves_all_or_nothing(
         path, driver = tmp_path / f"{n}.db", FaultyDriver()
         path.write_bytes(begun)
         async with msglog.open(path, durability="normal", driver=driver) as store:
-                driver.arm(n, code)
+            driver.arm(n, code)
             error = await outcome(store, operation.do)
             failed = driver.failed
             driver.disarm()
