@@ -147,6 +147,8 @@ class Store:
         The copy appears under its name only once it is whole. Raises `FileExistsError`, `StoreError`.
         """
         target = os.fspath(path)
+        if not isinstance(target, str):
+            raise TypeError(f"a path must be a str or a path, not {type(target).__name__}")
         self._access.check()
         await self._access.run(lambda: maintenance.backup(self._access.file, target))
 
@@ -237,24 +239,40 @@ class Options:
     poll_interval: float
     temporary: Callable[[], object] | None = None
 
+    def __post_init__(self) -> None:
+        if self.durability not in ("full", "normal"):
+            raise ValueError('durability must be "full" or "normal"')
+        for name in ("busy_timeout", "poll_interval"):
+            seconds = getattr(self, name)
+            if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+                raise TypeError(f"{name} must be seconds, not {type(seconds).__name__}")
+            if not seconds >= 0:
+                raise ValueError(f"{name} must be at least 0, not {seconds}")
+        checked_count(self.max_message_bytes, "max_message_bytes")
+        if self.before_store is not None and not callable(self.before_store):
+            raise TypeError("before_store must be a function that takes an entry and returns one")
+
 
 def opened(
     path: str | os.PathLike[str], driver: Driver | ModuleType | None, options: Options, access: Callable[..., Access]
 ) -> Store:
     """Open a file and make its store. Blocks."""
-    if options.durability not in ("full", "normal"):
-        raise ValueError('durability must be "full" or "normal"')
-    made = driver if driver is not None and not isinstance(driver, ModuleType) else SqliteDriver(*_given(driver))
+    made = _driver(driver)
     name = _path(path)
     folder = tempfile.mkdtemp(prefix="msglog-") if name == ":memory:" else None
-    lease = acquire(
-        name if folder is None else os.path.join(folder, "memory.db"),
-        made,
-        read_only=options.read_only,
-        create=options.create,
-        patience=options.busy_timeout,
-        full=options.durability == "full",
-    )
+    try:
+        lease = acquire(
+            name if folder is None else os.path.join(folder, "memory.db"),
+            made,
+            read_only=options.read_only,
+            create=options.create,
+            patience=options.busy_timeout,
+            full=options.durability == "full",
+        )
+    except BaseException:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
     if folder is not None:
         options = replace(options, temporary=weakref.finalize(lease, _remove, folder, os.getpid()))
     return Store(lease, access(lease, options.busy_timeout), options)
@@ -265,8 +283,14 @@ def _remove(folder: str, owner: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _given(module: ModuleType | None) -> tuple[ModuleType, ...]:
-    return () if module is None else (module,)
+def _driver(given: Driver | ModuleType | None) -> Driver:
+    if given is None:
+        return SqliteDriver()
+    if isinstance(given, ModuleType) and hasattr(given, "sqlite_version_info"):
+        return SqliteDriver(given)
+    if isinstance(given, ModuleType) or not hasattr(given, "connect"):
+        raise TypeError(f"a driver must be an SQLite module or a Driver, not {given!r}")
+    return given
 
 
 def _path(path: str | os.PathLike[str]) -> str:

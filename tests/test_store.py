@@ -59,11 +59,11 @@ async def test_an_opening_that_nobody_awaits_warns(path: Path) -> None:
 
 async def test_a_store_that_nobody_closes_warns(path: Path) -> None:
     store = await msglog.open(path)
-    release = store._release
+    lease = store._lease
     with pytest.warns(ResourceWarning, match="was not closed"):
         del store
         gc.collect()
-    release()
+    lease.end()
 
 
 async def test_memory_is_private_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ def upgrade() -> None:
         sa.Column("revision_count", sa.Integer, nullable=False),
         sa.Column("chain_hash", sa.LargeBinary, nullable=False),
         sa.Column("purged_at", sa.Integer),
+        sa.Column("purged_root", sa.Text),
         sa.Column("purged_n", sa.Integer),
         sa.UniqueConstraint("name", name="logs_name"),
         sqlite_autoincrement=True,

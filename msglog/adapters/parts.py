@@ -37,6 +37,8 @@ _DATA = ("data", "base64", "file_data")
 _NAMES = ("filename", "name", "displayName", "title")
 _MEDIA_FIELDS = {"type", "format", "source_type", *_TYPES, *_URLS, *_DATA, *_NAMES}
 
+_FAMILIAR = {"input_text", "output_text", "refusal", *_REASONING, *_KINDS}
+
 IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 """The image formats that OpenAI and Anthropic take."""
 
@@ -65,8 +67,8 @@ class Dialect(NamedTuple):
     """How one provider writes the parts of one kind of content.
 
     `native` says whether it takes a part as it is; `text` and `media` write what others say with other words
-    (`media` gives None for what it does not take). A native part of a type in `evidence` shows that the whole
-    message is the provider's, even without a record of it.
+    (`media` gives None for what it does not take). A native part of a type in `evidence` shows that the message is
+    the provider's even without a record of it, so that parts and fields that nobody here knows are its as well.
     """
 
     native: Callable[[Part], bool]
@@ -133,14 +135,6 @@ def _is_parts(content: Any, dialect: Dialect) -> bool:
     )
 
 
-def _is_own(step: Step, dialect: Dialect) -> bool:
-    """Whether the parts are in the provider's own words: the message came from it, or could only come from it."""
-    return step.came_from_provider or (
-        unclaimed(step.message.extra)
-        and any(part["type"] in dialect.evidence and dialect.native(part) for part in step.message.content)
-    )
-
-
 def translated(step: Step, dialect: Dialect, *, places: bool = False, start: int = 0) -> list[Json]:
     """The parts of the step's content, from number `start` on, as the provider writes them.
 
@@ -149,15 +143,18 @@ def translated(step: Step, dialect: Dialect, *, places: bool = False, start: int
     a call are kept, as `{"type": "tool_use", "id": …}`.
     """
     content: Sequence[Part] = step.message.content
-    own = _is_own(step, dialect)
+    recorded = step.came_from_provider
+    evident = unclaimed(step.message.extra) and any(
+        p["type"] in dialect.evidence and dialect.native(p) for p in content
+    )
     found: list[Json] = []
     for i, part in enumerate(content[start:], start):
         call_id = place_of(part, step.calls)
-        if own:
+        if recorded or dialect.native(part):
             found.append(dict(part))
         elif call_id is not None:
             found += [{"type": "tool_use", "id": call_id}] if places else []
-        elif dialect.native(part):
+        elif evident and part["type"] not in _FAMILIAR:
             found.append(dict(part))
         elif part["type"] in _REASONING:
             step.note("dropped", "the reasoning of another model", f"content[{i}]")

@@ -60,6 +60,8 @@ def _commit_to_new(transaction: Transaction, line: Line, request: Commit) -> Com
         reason = "the log is gone, or none of the history's revisions is in it"
         raise ConflictError(history.revision_id, None, reason=reason) from None
     root = revisions[0]
+    if transaction.execute(sql.PURGED_ROOT, (root.id,)):
+        raise ConflictError(history.revision_id, None, reason="the log was purged; append to begin a new one")
     line.bring_in(_drafts(request, root))
     shown = [line.seqs[i] for i in root.entry_ids or ()]
     begin(line, root.id, root.created_at * 1000, root, runs_of(shown))

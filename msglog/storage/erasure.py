@@ -63,9 +63,11 @@ def purge(transaction: Transaction, request: Purge) -> PurgeReceipt:
     """Delete everything of a log but its receipt."""
     state = transaction.known_log(request.log)
     at = now_us()
+    root = transaction.execute(sql.REVISION_ROW, (state.id, 0))
     last_n = max(n or 0 for n in transaction.execute(sql.LAST_N)[0])
     transaction.execute(
-        "UPDATE logs SET name = NULL, meta = NULL, purged_at = ?, purged_n = ? WHERE id = ?", (at, last_n, state.id)
+        "UPDATE logs SET name = NULL, meta = NULL, purged_at = ?, purged_root = ?, purged_n = ? WHERE id = ?",
+        (at, root[0][1] if root else None, last_n, state.id),
     )
     for table in ("branches", "entries", "revisions", "chunks"):
         transaction.execute(f"DELETE FROM {table} WHERE log_id = ?", (state.id,))

@@ -12,13 +12,14 @@ from msglog.errors import CannotOpenError, SqlError
 from msglog.storage.engine import DriverError, explained
 from msglog.storage.file import StoreFile
 
+_ONE_READING = "only one SELECT, WITH, VALUES or EXPLAIN statement that reads can be run"
 _READING = re.compile(r"\s*(?:--[^\n]*\n\s*|/\*.*?\*/\s*)*(select|with|values|explain)\b", re.IGNORECASE | re.DOTALL)
 
 
 def query(file: StoreFile, text: str, parameters: Sequence[Any] | Mapping[str, Any]) -> list[dict[str, Any]]:
     """The rows of one reading statement, on a connection of its own."""
     if not isinstance(text, str) or not _READING.match(text):
-        raise SqlError(file.path, "only one SELECT, WITH, VALUES or EXPLAIN statement can be run")
+        raise SqlError(file.path, _ONE_READING)
     try:
         connection = file.driver.connect(file.path, read_only=True)
     except DriverError as error:
@@ -28,7 +29,8 @@ def query(file: StoreFile, text: str, parameters: Sequence[Any] | Mapping[str, A
         connection.execute("PRAGMA busy_timeout = 5000")
         names, rows = connection.describe(text, parameters)  # type: ignore[arg-type]
     except DriverError as error:
-        raise explained(error, file.path) from error
+        writes = error.primary == "SQLITE_READONLY"
+        raise (SqlError(file.path, _ONE_READING) if writes else explained(error, file.path)) from error
     finally:
         connection.close()
     return [dict(zip(names, row, strict=True)) for row in rows]

@@ -166,9 +166,7 @@ def find_entry(connection: Connection, path: str, log: str, entry_id: str) -> St
     return stored_message(rows[0], path, log) if rows else None
 
 
-def lineage_messages(
-    connection: Connection, path: str, log: str, branch: str | None, after: int, limit: int
-) -> Page:
+def lineage_messages(connection: Connection, path: str, log: str, branch: str | None, after: int, limit: int) -> Page:
     """What a branch's lineage brought in after a seq, in order; the whole log's entries without a branch."""
     found = connection.execute(sql.LOG, (log,))
     if not found:

@@ -40,6 +40,7 @@ logs = Table(
     Column("revision_count", Integer, nullable=False),
     Column("chain_hash", LargeBinary, nullable=False),
     Column("purged_at", Integer),
+    Column("purged_root", Text),  # the id of its root: a history of it that somebody still holds makes it no new log
     Column("purged_n", Integer),  # the store's last n when it was purged: n is never used again
     UniqueConstraint("name", name="logs_name"),
     sqlite_autoincrement=True,

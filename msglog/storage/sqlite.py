@@ -52,7 +52,10 @@ class DbApiConnection:
         with self.lock:
             try:
                 cursor = self._execute(sql, parameters)
-                return [column[0] for column in cursor.description or ()], cursor.fetchall()
+                try:
+                    return [column[0] for column in cursor.description or ()], cursor.fetchall()
+                finally:
+                    cursor.close()  # an error that somebody keeps must not keep the statement, and so the file, open
             except self._errors as error:
                 raise _translated(error) from _shown(error)
 

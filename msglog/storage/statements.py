@@ -63,7 +63,8 @@ LOG = compiled(
         logs.c.name == _p("name")
     )
 )
-LOG_NAMES = compiled(select(logs.c.name).where(logs.c.purged_at.is_(None)).order_by(logs.c.id))
+# the id of a root revision -> a row for each log that began with it and was purged
+PURGED_ROOT = compiled(select(logs.c.id).where(logs.c.purged_root == _p("root")))
 # log id -> the last chunk
 LAST_CHUNK = compiled(select(func.max(chunks.c.chunk)).where(chunks.c.log_id == _p("log_id")))
 

@@ -24,7 +24,7 @@ class Turnstile:
     """One lock file. One thread of the process uses it at a time: the writer's."""
 
     def __init__(self, path: str) -> None:
-        self.path = f"{path}.lock"
+        self.path = f"{path}-lock"  # not .lock, which SQLite's own dot-file locking makes a directory of
         self._descriptor: int | None = None
         _turnstiles.add(self)
 

@@ -77,11 +77,15 @@ parts = (
 )
 
 
+_EVIDENCE = {"thinking", "redacted_thinking"}
+_FAMILIAR = {"text", "image", "image_url", "input_audio", "refusal", "input_text", "output_text", "thought", *_EVIDENCE}
+
+
 def _without_strangers(content: list[Json]) -> list[Json]:
-    """Beside blocks that only Anthropic sends, nothing is a stranger to it: such a message is taken for its own."""
-    if not any(part["type"] in {"thinking", "redacted_thinking"} for part in content):
+    """Beside blocks that only Anthropic sends, nothing unknown: it would be taken for Anthropic's own."""
+    if not any(part["type"] in _EVIDENCE for part in content):
         return content
-    return [part for part in content if part["type"] != "widget" and "unheard_of" not in part]
+    return [part for part in content if part["type"] in _FAMILIAR and "unheard_of" not in part]
 
 
 contents = words | st.lists(parts, max_size=4).map(_without_strangers) | st.none()

@@ -11,7 +11,7 @@ import pytest
 
 import msglog
 from msglog import Store
-from msglog.errors import CannotOpenError, StoreBusyError, StoreError, StoreFullError
+from msglog.errors import CannotOpenError, StoreError, StoreFullError
 from msglog.storage.engine import Connection
 from msglog.storage.sqlite import DbApiConnection, SqliteDriver
 from tests.concurrency.processes import Process
@@ -120,11 +120,6 @@ async def test_fil_6_a_file_system_without_shared_memory_is_noticed_and_served(p
         assert (await store.verify()).ok
 
 
-@pytest.mark.xfail(
-    strict=True,
-    raises=StoreBusyError,
-    reason="unix-dotfile locks by a directory <file>.lock, our turnstile's name",
-)
 async def test_fil_6_a_file_system_with_lock_files_is_served(path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)

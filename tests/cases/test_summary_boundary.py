@@ -51,3 +51,18 @@ async def test_sum_4_only_the_summarised_range_is_replaced(log: MessageLog) -> N
     assert shown == ["S", "[Selected ", "", "t3 rrrrrrr", "", "t4 rrrrrrr"]
     assert [message.text[:2] for message in await log.raw.all() if message.role == "tool"] == ["t1", "t2", "t3", "t4"]
     assert [message.text[:2] for message in await log.restore() if message.role == "tool"] == ["t1", "t2", "t3", "t4"]
+
+
+async def test_sum_4_nor_is_more_replaced_by_an_edit(log: MessageLog) -> None:
+    turns = [turn for n in range(1, 5) for turn in (calls(f"c{n}"), result(f"c{n}", f"t{n}"))]
+    await log.append_many([{"role": "system", "content": "S"}, *turns])
+    before = await log.all()
+    sources = [message.entry_id for message in before[1:5]]
+    await log.edit({"op": "summary", "sourceIds": sources, "entry": user("summary"), "replace": True})
+
+    after = await log.all()
+    assert after[0] == before[0]
+    assert (after[1].text, after[1].kind, list(after[1].sources)) == ("summary", "summary", sources)
+    assert after[2:] == before[5:]
+    assert (await log.raw.all())[:9] == before
+    assert await log.restore() == [message.message for message in before]

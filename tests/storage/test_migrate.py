@@ -34,7 +34,7 @@ def contents(path: Path) -> dict[str, str]:
     return {
         each.name: hashlib.sha256(each.read_bytes()).hexdigest() if each.is_file() else "a directory"
         for each in path.parent.iterdir()
-        if not each.name.endswith(".lock")
+        if not each.name.endswith("-lock")
     }
 
 
@@ -234,7 +234,7 @@ async def test_every_file_beside_a_store_is_private_to_its_owner(path: Path) -> 
             modes = {each.name: oct(each.stat().st_mode & 0o777) for each in path.parent.iterdir()}
     finally:
         os.umask(old)
-    names = {path.name, f"{path.name}-wal", f"{path.name}-shm", f"{path.name}.lock"}
+    names = {path.name, f"{path.name}-wal", f"{path.name}-shm", f"{path.name}-lock"}
     assert modes == dict.fromkeys(names, "0o600")
 
 

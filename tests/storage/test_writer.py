@@ -240,7 +240,7 @@ async def test_a_turn_that_never_comes_is_reported_and_works_again_afterwards(pa
     async with msglog.open(path, busy_timeout=0.05) as store:
         log = store.log("talk")
         await log.add("user", "a")
-        descriptor = os.open(f"{path}.lock", os.O_RDWR)
+        descriptor = os.open(f"{path}-lock", os.O_RDWR)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             with pytest.raises(StoreBusyError):
