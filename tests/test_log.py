@@ -787,7 +787,7 @@ def nan() -> float:
     return float("nan")
 
 
-REFUSED: dict[str, Work] = {
+REFUSED: dict[str, Callable[[Any], Any]] = {
     "add, unknown role": lambda log: log.add("nobody", SECRET),
     "add, role of another type": lambda log: log.add(5, SECRET),
     "add, content of a number": lambda log: log.add("user", 5),

@@ -37,7 +37,7 @@ def as_blocks(content: str | list[Json]) -> list[Json]:
 
 def is_blank(block: Part) -> bool:
     """Whether a block is text without any characters to see, which is refused."""
-    return block["type"] == "text" and isinstance(block.get("text"), str) and not block["text"].strip()
+    return shaped(block, {"text": {"text": str}}) and not block["text"].strip()
 
 
 def without_blanks(step: Step, blocks: list[Json]) -> list[Json]:

@@ -170,7 +170,7 @@ def _rendered(messages: Iterable[Given], report: Report, unsigned: str | None) -
     names = Renaming(_NAME, own=_OWN_NAME)
     system: Json = {}
     turns: list[tuple[Step, Json]] = []
-    for step in closed(steps(messages, GEMINI, report), Renaming(_CALL_ID)):
+    for step in closed(steps(messages, GEMINI, report), Renaming(_CALL_ID), unique=False):
         content = step.sent(_content(step, names, unsigned))
         if not content["parts"]:
             step.note("dropped", "without parts, which is refused")

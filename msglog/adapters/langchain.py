@@ -118,8 +118,9 @@ def _stored(step: Step) -> Json:
     """A message in the form in which LangChain stores one."""
     message = step.message
     data = dict(step.own)
-    kind, bare = data.pop("type", _TYPES[message.role]), data.pop("bare", ())
-    data["content"] = _content(step, bare)
+    kind = data.pop("type", _TYPES[message.role])
+    data.pop("bare", None)
+    data["content"] = _content(step)
     if message.name is not None:
         data["name"] = message.name
     if message.role == "developer":
@@ -131,16 +132,16 @@ def _stored(step: Step) -> Json:
     return {"type": kind, "data": data}
 
 
-def _content(step: Step, bare: Iterable[int]) -> str | list[Any]:
+def _content(step: Step) -> str | list[Any]:
+    content: Any = step.message.content
     if step.message.role == "tool":
-        return result_content(step, _PARTS) or ""
-    if not isinstance(step.message.content, list):
-        return step.message.content or ""
-    parts: list[Any] = translated(step, _PARTS)
-    for i in bare:
-        if i < len(parts):
-            parts[i] = parts[i].get("text", parts[i].get("value"))
-    return parts
+        content = result_content(step, _PARTS)
+    elif isinstance(content, list):
+        content = translated(step, _PARTS)
+    if isinstance(content, list):
+        for i in [i for i in step.own.get("bare", ()) if i < len(content)]:
+            content[i] = content[i].get("text", content[i].get("value"))
+    return "" if content is None else content
 
 
 def _calls(step: Step) -> Json:
@@ -166,7 +167,7 @@ def to_langchain(messages: Iterable[Given], report: Report = None) -> list[Json]
         if message.role == "tool" or message.content is None or (message.tool_calls and not message.content):
             continue
         role = "system" if message.role == "developer" else message.role
-        found.append(step.sent({"role": role, "content": _content(step, step.own.get("bare", ()))}))
+        found.append(step.sent({"role": role, "content": _content(step)}))
     return found
 
 

@@ -117,7 +117,7 @@ def result_content(step: Step, dialect: Dialect) -> str | list[Json] | None:
     if content is None or isinstance(content, str):
         return content
     if step.came_from_provider and isinstance(content, list):
-        return translated(step, dialect)
+        return list(content)
     return translated(step, dialect) if _is_parts(content, dialect) else encode(content)
 
 
@@ -189,7 +189,7 @@ def as_text(step: Step, part: Part, path: str) -> str:
 
 def shaped(part: Part, shapes: Mapping[str, Mapping[str, type]]) -> bool:
     """Whether a part is of a type in `shapes` and has the fields named there."""
-    shape = shapes.get(part["type"])
+    shape = shapes.get(part.get("type", ""))
     return shape is not None and all(isinstance(part.get(key), kind) for key, kind in shape.items())
 
 

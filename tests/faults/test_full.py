@@ -41,11 +41,12 @@ class SmallDriver(SqliteDriver):
 
 async def filled(store: Store) -> list[int]:
     """Append until no more fits; the seqs that were acknowledged."""
-    acknowledged = []
-    with pytest.raises(StoreFullError):
-        while True:
+    acknowledged: list[int] = []
+    while True:
+        try:
             acknowledged.append(await store.log("talk").add("user", f"{len(acknowledged)} " + "x" * 3000))
-    return acknowledged
+        except StoreFullError:
+            return acknowledged
 
 
 async def test_a_full_file_refuses_and_goes_on_once_there_is_room(path: Path) -> None:
@@ -94,7 +95,7 @@ import asyncio, json, resource, sys
 import msglog
 
 async def main(path):
-    told = {"acknowledged": [], "refused": [], "uncertain": [], "reopened": False}
+    told = {"acknowledged": [], "refused": [], "uncertain": []}
     store = await msglog.open(path)
     log = store.log("talk")
     for i in range(20):
@@ -116,7 +117,6 @@ async def main(path):
         await store.close()
         store = await msglog.open(path)
         log = store.log("talk")
-        told["reopened"] = True
         await log.add("user", "there is room", id="c")
     told["acknowledged"].append("c")
     await store.close()
@@ -126,10 +126,16 @@ asyncio.run(main(sys.argv[1]))
 """
 
 
-async def test_a_limit_of_the_system_on_the_size_of_files_loses_nothing(path: Path) -> None:
+def limited(path: Path) -> dict[str, list[str]]:
+    """What a process that may write no large files was told of its appends."""
     ran = subprocess.run([sys.executable, "-c", LIMITED, path], capture_output=True, text=True, check=False, timeout=60)
     assert ran.returncode == 0, ran.stderr
-    told = json.loads(ran.stdout)
+    told: dict[str, list[str]] = json.loads(ran.stdout)
+    return told
+
+
+async def test_a_limit_of_the_system_on_the_size_of_files_loses_nothing(path: Path) -> None:
+    told = limited(path)
     assert told["refused"]
     async with msglog.open(path) as store:
         stored = {message.entry_id for message in await store.log("talk").all()}

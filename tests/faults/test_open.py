@@ -11,6 +11,14 @@ from msglog.errors import MsgLogError, StoreFullError, StoreIOError
 from tests.faults.drivers import FaultyDriver, When
 
 
+async def attempt(path: Path, driver: FaultyDriver) -> MsgLogError | None:
+    try:
+        async with msglog.open(path, driver=driver):
+            return None
+    except MsgLogError as error:
+        return error
+
+
 @pytest.mark.parametrize(
     ("code", "explained", "when"),
     [("SQLITE_FULL", StoreFullError, "before"), ("SQLITE_IOERR_WRITE", StoreIOError, "after")],
@@ -21,11 +29,10 @@ async def test_a_failure_of_any_statement_while_a_file_is_made_spoils_nothing(
     for n in range(200):
         path, driver = tmp_path / f"{n}.db", FaultyDriver()
         driver.arm(n, code, when)
-        try:
-            async with msglog.open(path, driver=driver):
-                break
-        except MsgLogError as error:
-            assert isinstance(error, explained), driver.failed
+        error = await attempt(path, driver)
+        if error is None:
+            break
+        assert isinstance(error, explained), driver.failed
         async with msglog.open(path) as store:
             assert await store.log("talk").add("user", "x") == 1
             assert (await store.verify()).ok

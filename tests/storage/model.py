@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Patch = Mapping[str, Any]
+New = tuple[Mapping[str, Any], tuple[str, ...]]
+"""The message of a new entry, and its sources."""
 
 
 class Refused(Exception):  # noqa: N818 what the model says no to
@@ -42,7 +44,7 @@ class Change:
     kind: str
     ids: tuple[str, ...] = ()
     patches: tuple[Patch, ...] = ()
-    new: dict[str, tuple[Mapping[str, Any], tuple[str, ...]]] = field(default_factory=dict)
+    new: dict[str, New] = field(default_factory=dict)
 
 
 def carried_out(view: Sequence[str], patch: Patch) -> list[str]:

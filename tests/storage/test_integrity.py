@@ -234,7 +234,9 @@ def swapped(table: str, key: str, one: int, other: int, columns: str) -> str:
 SWAPPED = {
     "two texts": swapped("entries", "seq", 10, 20, "text"),
     "two contents with their hashes": swapped("entries", "seq", 10, 20, "text, salt, content_hash"),
-    "two whole entries but for their keys": swapped("entries", "seq", 10, 11, "text, salt, content_hash, chain_hash, at"),
+    "two whole entries but for their keys": swapped(
+        "entries", "seq", 10, 11, "text, salt, content_hash, chain_hash, at"
+    ),
     "two tails": swapped("revisions", "number", 10, 12, "tail, size"),
     "two chunks": swapped("chunks", "chunk", 1, 2, "spans"),
 }
@@ -283,7 +285,8 @@ def flipped(value: object, random: Random) -> str:
     """An SQL expression of the value with one bit of it flipped."""
     if isinstance(value, int):
         return str(value ^ (1 << random.randrange(max(8, value.bit_length()))))
-    data = bytearray(value.encode() if isinstance(value, str) else value)  # type: ignore[arg-type]
+    assert isinstance(value, (str, bytes))
+    data = bytearray(value.encode() if isinstance(value, str) else value)
     data[random.randrange(len(data))] ^= 1 << random.randrange(8)
     return f"CAST(x'{data.hex()}' AS TEXT)" if isinstance(value, str) else f"x'{data.hex()}'"
 
@@ -318,6 +321,13 @@ def held(path: Path) -> list[object] | None:
         return None
 
 
+def only(path: Path, data: bytes) -> None:
+    """Write a file, with nothing beside it."""
+    for beside in path.parent.iterdir():
+        beside.unlink()
+    path.write_bytes(data)
+
+
 async def finds_fault(path: Path) -> bool:
     """Whether opening or verifying a file says that something is wrong; nothing but our own errors may come."""
     try:
@@ -335,9 +345,7 @@ async def test_a_flipped_bit_in_the_file_is_found_where_it_changes_what_is_held(
     missed = []
     for _ in range(25):
         at, bit = random.randrange(100, len(data)), random.randrange(8)
-        for beside in path.parent.iterdir():
-            beside.unlink()
-        path.write_bytes(data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :])
+        only(path, data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :])
         if held(path) != original and not await finds_fault(path):
             missed.append((at, bit))
     assert missed == []

@@ -27,7 +27,7 @@ import msglog
 from msglog.errors import ConflictError, DuplicateEntryError
 from msglog.history import MessageHistory
 from msglog.storage import spans, transaction
-from tests.storage.model import Change, LogModel, Patch, Refused, Shown, carried_out, narrowed
+from tests.storage.model import Change, LogModel, New, Patch, Refused, Shown, carried_out, narrowed
 from tests.strategies import Json, texts, user
 
 T = TypeVar("T")
@@ -231,7 +231,7 @@ class LogMachine(RuleBasedStateMachine):
         local = self.pick_local(at)
         given: list[Json] = []
         kept: list[Patch] = []
-        new: dict[str, tuple[Json, tuple[str, ...]]] = {}
+        new: dict[str, New] = {}
         view = local.view
         for op, places, place, anchor, replace in ops:
             back = sorted(local.known - set(view))[: place % 2]
@@ -258,7 +258,7 @@ class LogMachine(RuleBasedStateMachine):
         *,
         replace: bool,
         back: list[str],
-    ) -> tuple[Json, Patch, dict[str, tuple[Json, tuple[str, ...]]]]:
+    ) -> tuple[Json, Patch, dict[str, New]]:
         """A patch as it is given, the same by ids, and the entries that it brings in; `back` are known ones."""
         ids = list(dict.fromkeys(self.pick_shown(local, at) for at in places))
         target = self.pick_shown(local, place)

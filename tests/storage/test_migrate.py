@@ -24,9 +24,12 @@ from msglog.errors import (
     StoreNotFoundError,
 )
 from msglog.storage import migrate
+from msglog.storage.schema import APPLICATION_ID, VERSION
 from tests.strategies import user
 
 Change = Callable[[Path], object]
+
+EMPTY = hashlib.sha256(b"").hexdigest()
 
 
 def contents(path: Path) -> dict[str, str]:
@@ -59,11 +62,19 @@ def marked_as_anothers(path: Path) -> None:
 
 
 def marked_as_ours_alone(path: Path) -> None:
-    run(path, "CREATE TABLE t (x)", f"PRAGMA application_id = {migrate.APPLICATION_ID}")
+    run(path, "CREATE TABLE t (x)", f"PRAGMA application_id = {APPLICATION_ID}")
 
 
 def foreign_in_wal_mode(path: Path) -> None:
     run(path, "PRAGMA journal_mode = WAL", "CREATE TABLE t (x)")
+
+
+def empty(path: Path) -> None:
+    path.touch()
+
+
+def directory(path: Path) -> None:
+    path.mkdir()
 
 
 def filled(content: bytes) -> Change:
@@ -92,7 +103,7 @@ BROKEN_STORES: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("read_only", [False, True])
 @pytest.mark.parametrize("fill", NOT_STORES.values(), ids=NOT_STORES.keys())
-async def test_what_is_no_store_is_refused_and_left_as_it_is(path: Path, fill: Change, read_only: bool) -> None:
+async def test_what_is_no_store_is_refused_and_left_as_it_is(path: Path, fill: Change, *, read_only: bool) -> None:
     fill(path)
     before = contents(path)
     with pytest.raises(NotAStoreError, match="left as it is"):
@@ -103,7 +114,7 @@ async def test_what_is_no_store_is_refused_and_left_as_it_is(path: Path, fill: C
 @pytest.mark.parametrize("read_only", [False, True])
 @pytest.mark.parametrize("statements", BROKEN_STORES.values(), ids=BROKEN_STORES.keys())
 async def test_a_store_that_lacks_parts_is_refused_and_left_as_it_is(
-    path: Path, statements: tuple[str, ...], read_only: bool
+    path: Path, statements: tuple[str, ...], *, read_only: bool
 ) -> None:
     await make(path)
     run(path, *statements)
@@ -114,13 +125,13 @@ async def test_a_store_that_lacks_parts_is_refused_and_left_as_it_is(
 
 
 @pytest.mark.parametrize("read_only", [False, True])
-async def test_a_newer_store_is_refused_and_left_as_it_is(path: Path, read_only: bool) -> None:
+async def test_a_newer_store_is_refused_and_left_as_it_is(path: Path, *, read_only: bool) -> None:
     await make(path)
     run(path, "UPDATE alembic_version SET version_num = '9999'")
     before = contents(path)
     with pytest.raises(NewerStoreError) as refusal:
         await msglog.open(path, read_only=read_only)
-    assert (refusal.value.found, refusal.value.known) == ("9999", migrate.VERSION)
+    assert (refusal.value.found, refusal.value.known) == ("9999", VERSION)
     assert contents(path)[path.name] == before[path.name]
 
 
@@ -128,8 +139,7 @@ async def test_a_newer_store_that_was_not_closed_keeps_what_its_write_ahead_log_
     path: Path, tmp_path: Path
 ) -> None:
     await make(path)
-    crashed = tmp_path / "crashed" / "agent.db"
-    crashed.parent.mkdir()
+    crashed = tmp_path / "crashed.db"
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
         for suffix in ("", "-wal"):
@@ -148,7 +158,7 @@ async def test_an_older_store_cannot_be_opened_read_only(path: Path, monkeypatch
     before = contents(path)
     with pytest.raises(OlderStoreError) as refusal:
         await msglog.open(path, read_only=True)
-    assert (refusal.value.found, refusal.value.known) == ("0000", migrate.VERSION)
+    assert (refusal.value.found, refusal.value.known) == ("0000", VERSION)
     assert contents(path)[path.name] == before[path.name]
 
 
@@ -165,7 +175,7 @@ async def test_a_migration_puts_triggers_and_views_back_as_they_are_now(
         "CREATE VIEW somebodys AS SELECT 1",
     )
     monkeypatch.setattr(migrate, "KNOWN", ("0000", *migrate.KNOWN))
-    update = f"UPDATE alembic_version SET version_num = '{migrate.VERSION}'"
+    update = f"UPDATE alembic_version SET version_num = '{VERSION}'"
     monkeypatch.setattr(migrate, "migration_statements", lambda _: [update])
     async with msglog.open(path) as store:
         assert await store.sql("SELECT log, entries FROM log_stats") == [{"log": "talk", "entries": 2}]
@@ -173,32 +183,32 @@ async def test_a_migration_puts_triggers_and_views_back_as_they_are_now(
 
 
 async def test_a_migration_that_fails_leaves_the_file_as_it_was(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path.touch()
+    empty(path)
     with monkeypatch.context() as patch:
         patch.setattr(migrate, "object_statements", lambda: ["CREATE VIEW wrong AS SELECT"])
         with pytest.raises(MsgLogError):
             await msglog.open(path)
-    assert path.read_bytes() == b""
+    assert contents(path) == {path.name: EMPTY}
     await make(path)
 
 
 async def test_an_empty_file_becomes_a_store(path: Path) -> None:
-    path.touch()
+    empty(path)
     await make(path)
     async with msglog.open(path, create=False) as store:
         assert await store.log("talk").count() == 2
 
 
 async def test_an_empty_file_is_no_store_to_one_who_only_reads(path: Path) -> None:
-    path.touch()
+    empty(path)
     with pytest.raises(NotAStoreError, match="it is empty"):
         await msglog.open(path, read_only=True)
-    assert contents(path) == {path.name: hashlib.sha256(b"").hexdigest()}
+    assert contents(path) == {path.name: EMPTY}
 
 
 @pytest.mark.parametrize("read_only", [False, True])
-async def test_a_directory_is_refused(path: Path, read_only: bool) -> None:
-    path.mkdir()
+async def test_a_directory_is_refused(path: Path, *, read_only: bool) -> None:
+    directory(path)
     with pytest.raises(CannotOpenError, match="it is a directory"):
         await msglog.open(path, read_only=read_only)
     assert contents(path) == {path.name: "a directory"}

@@ -107,6 +107,8 @@ def replaced(table: str) -> list[str]:
     ]
 
 
+NEW = "(n, log_id, seq, id, revision, kind, role, at, content_hash, chain_hash)"
+
 REFUSED = [
     *changed("entries"),
     *changed("revisions"),
@@ -114,18 +116,13 @@ REFUSED = [
     *(f"DELETE FROM {table}" for table in LASTING),
     *(statement for table in LASTING for statement in replaced(table)),
     # The same place or id under another key: REPLACE would delete the row without asking the delete trigger.
-    "INSERT OR REPLACE INTO entries (n, log_id, seq, id, revision, kind, role, at, content_hash, chain_hash)"
-    " VALUES (999, 1, 1, 'new', 1, 'turn', 'user', 0, x'00', x'00')",
-    "INSERT OR REPLACE INTO entries (n, log_id, seq, id, revision, kind, role, at, content_hash, chain_hash)"
-    " SELECT 999, 1, 999, id, 1, 'turn', 'user', 0, x'00', x'00' FROM entries WHERE log_id = 1 AND seq = 3",
-    "INSERT OR REPLACE INTO entries (n, log_id, seq, id, revision, kind, role, at, content_hash, chain_hash)"
-    " VALUES (1, 1, 999, 'new', 1, 'turn', 'user', 0, x'00', x'00')",
-    "INSERT OR REPLACE INTO revisions (log_id, number, id, branch, anchor, tail, size, appended, at, hash)"
-    " SELECT 1, 999, id, 'main', 0, '[]', 0, 0, 0, x'00' FROM revisions WHERE log_id = 1 AND number = 1",
+    f"INSERT OR REPLACE INTO entries {NEW} VALUES (999, 1, 1, 'new', 1, 'turn', 'user', 0, x'00', x'00')",
+    f"INSERT OR REPLACE INTO entries {NEW} VALUES (1, 1, 999, 'new', 1, 'turn', 'user', 0, x'00', x'00')",
+    f"INSERT OR REPLACE INTO entries {NEW} SELECT 999, 1, 999, id, 1, 'turn', 'user', 0, x'00', x'00' FROM entries",
+    f"INSERT OR REPLACE INTO revisions SELECT {', '.join(columns('revisions')).replace('number', '999')} FROM revisions",
     "INSERT INTO chunks VALUES (1, 1, '[]') ON CONFLICT DO UPDATE SET spans = excluded.spans",
     "INSERT INTO branches VALUES (1, 'main', 0, NULL, 0) ON CONFLICT DO UPDATE SET head = excluded.head",
-    "INSERT OR REPLACE INTO logs (uid, name, created_at, entry_count, revision_count, chain_hash)"
-    " VALUES (x'00', 'one', 0, 0, 0, x'00')",
+    f"INSERT OR REPLACE INTO logs SELECT {', '.join(['77', *columns('logs')[1:]])} FROM logs",
     "UPDATE OR REPLACE logs SET name = 'two' WHERE name = 'one'",
     "UPDATE OR REPLACE entries SET seq = 5 WHERE log_id = 1 AND seq = 4",
     "UPDATE OR REPLACE entries SET n = 5 WHERE n = 4",
@@ -152,7 +149,7 @@ def test_database_refuses(connection: sqlite3.Connection, statement: str) -> Non
 
 # The two exceptions
 
-REDACTED = {column: "NULL" for column in ("name", "text", "parts", "sources", "meta", "extra", "salt")}
+REDACTED = dict.fromkeys(("name", "text", "parts", "sources", "meta", "extra", "salt"), "NULL")
 REDACTED |= {"redacted_at": "1", "redacted_reason": "'why'", "tool_calls": "'[]'"}
 CALLING = "log_id = 1 AND seq = 81"
 

@@ -131,9 +131,7 @@ async def test_a_commit_writes_what_came_after_its_base(log: MessageLog, driver:
     assert inserted == {"entries": 4, "revisions": 3}
 
 
-async def test_an_edit_of_a_cut_up_view_writes_only_the_chunks_that_it_touches(
-    store: Store, driver: SpyDriver
-) -> None:
+async def test_an_edit_of_a_cut_up_view_writes_only_the_chunks_that_it_touches(store: Store, driver: SpyDriver) -> None:
     log = store.log("cut")
     await log.add("user", "x")
     await in_turns(log, await log.fork("other"), 1200)
@@ -163,9 +161,7 @@ async def test_a_fork_is_one_row(log: MessageLog, driver: SpyDriver) -> None:
     assert driver.inserted() == {"branches": 1}
 
 
-async def test_a_rewind_is_one_revision_that_shares_the_chunks_of_its_target(
-    store: Store, driver: SpyDriver
-) -> None:
+async def test_a_rewind_is_one_revision_that_shares_the_chunks_of_its_target(store: Store, driver: SpyDriver) -> None:
     log = store.log("cut")
     await log.add("user", "x")
     await in_turns(log, await log.fork("other"), 200)

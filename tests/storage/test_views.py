@@ -15,7 +15,6 @@ import pytest
 
 import msglog
 from msglog import MessageLog, Store
-from msglog.errors import TwoLibrariesError
 from tests.strategies import SPLIT_EMOJI, Json, calls, result, user
 
 
@@ -195,7 +194,7 @@ async def test_a_purged_log_is_in_no_view(store: Store, log: MessageLog) -> None
     [(str, False), (os.fsencode, False), (Path, False), (Path.as_uri, True), (lambda p: f"{p.as_uri()}?mode=ro", True)],
 )
 def test_a_file_that_another_library_has_open_is_refused_by_every_name(
-    tmp_path: Path, name: Callable[[Path], str], uri: bool
+    tmp_path: Path, name: Callable[[Path], str], *, uri: bool
 ) -> None:
     """Two SQLite libraries on one file in one process drop each other's locks."""
     path = tmp_path / "a file.db"

@@ -217,7 +217,7 @@ def test_an_event_loop_that_is_closed_before_it_is_woken_harms_nobody(path: Path
         runner.run(store.close())
         assert not task.done()
         task._log_destroy_pending = False  # type: ignore[attr-defined]  # nobody can end it any more
-        task.get_coro().close()  # type: ignore[union-attr]  # nor the coroutine in it
+        task.get_coro().close()  # nor the coroutine in it
 
 
 # Waiting for others
@@ -296,6 +296,10 @@ def without_wal(path: Path) -> None:
     Path(f"{path}-wal").unlink()
 
 
+def without_shm(path: Path) -> None:
+    Path(f"{path}-shm").unlink()
+
+
 @pytest.mark.parametrize("away", [replaced, removed, without_wal])
 async def test_nothing_is_acknowledged_once_the_file_is_another(path: Path, away: Callable[[Path], None]) -> None:
     async with msglog.open(path) as store:
@@ -310,9 +314,8 @@ async def test_nothing_is_acknowledged_once_the_file_is_another(path: Path, away
 async def test_the_file_that_took_its_place_can_be_opened(path: Path) -> None:
     async with msglog.open(path) as store:
         await store.log("talk").add("user", "a")
-        path.unlink()
-        for suffix in ("-wal", "-shm"):
-            Path(f"{path}{suffix}").unlink()
+        for away in (removed, without_wal, without_shm):
+            away(path)
         async with msglog.open(path) as fresh:
             assert await fresh.log("talk").add("user", "b") == 1
         with pytest.raises(StoreReplacedError):
@@ -410,5 +413,5 @@ async def test_the_write_ahead_log_stays_bounded_while_others_read(path: Path) -
             _, page = await asyncio.gather(log.add("user", f"{i}" * (MIB // 2)), log.last(2))
             most = max(most, (await store.stats()).wal_bytes)
             assert len(page) <= 2
+        assert (await store.stats()).bytes > 10 * MIB
     assert most <= 12 * MIB
-    assert path.stat().st_size > 20 * MIB
