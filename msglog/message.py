@@ -10,9 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypedDict, TypeVar, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    PlainValidator,
+    ValidationError,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
+from msglog.checks import checked_name
 from msglog.codec import (
     EMPTY,
     FrozenDict,
@@ -24,7 +33,7 @@ from msglog.codec import (
     freeze_object,
     without_none,
 )
-from msglog.errors import CodecError, InvalidMessageError, MsgLogError
+from msglog.errors import CodecError, InvalidMessageError, InvalidNameError, MsgLogError
 from msglog.ids import new_id
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
@@ -378,17 +387,27 @@ def as_message(value: Message | Mapping[str, Any]) -> Message:
     raise InvalidMessageError("", f"expected a Message or a dict, not {type(value).__name__}")
 
 
+def _as_id(value: str) -> str:
+    try:
+        return checked_name(value, "an id")
+    except InvalidNameError as error:
+        raise InvalidMessageError("", str(error)) from None
+
+
+EntryId = Annotated[str, AfterValidator(_as_id)]
+
+
 class Entry(FrozenModel):
     """One immutable message in a history or a log, with its id.
 
     `sources` are the ids of the entries that a summary stands for.
     """
 
-    id: Annotated[str, Field(min_length=1)]
+    id: EntryId
     message: Annotated[Message, BeforeValidator(as_message)]
     kind: Kind = "turn"
     meta: Annotated[MessageMeta | None, BeforeValidator(_as_object)] = None
-    sources: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = ()
+    sources: Annotated[tuple[EntryId, ...], BeforeValidator(_as_tuple)] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The entry as a JSON object with camelCase keys; what is not set is left out."""

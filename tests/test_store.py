@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import tempfile
@@ -64,6 +65,11 @@ def text(path: Path) -> str:
     return path.read_text()
 
 
+def forget(stores: list[Store]) -> None:
+    stores.clear()
+    gc.collect()
+
+
 def damaged(path: Path, old: bytes, new: bytes) -> None:
     path.write_bytes(path.read_bytes().replace(old, new))
 
@@ -91,11 +97,11 @@ async def test_an_opening_that_nobody_awaits_warns(path: Path) -> None:
 
 
 async def test_a_store_that_nobody_closes_warns(path: Path) -> None:
-    store = await msglog.open(path)
-    lease = store._lease
+    stores = [await msglog.open(path)]
+    lease = stores[0]._lease
     await asyncio.sleep(0)  # the loop lets go of the result that it handed over
     with pytest.warns(ResourceWarning, match="was not closed"):
-        del store
+        forget(stores)
     lease.end()
 
 

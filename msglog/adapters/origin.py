@@ -12,6 +12,7 @@ from typing import Any
 
 from msglog.codec import EMPTY
 from msglog.errors import CodecError, InvalidMessageError
+from msglog.message import Message, ToolCall
 
 ANTHROPIC = "anthropic"
 GEMINI = "gemini"
@@ -21,6 +22,7 @@ RESPONSES = "openai_responses"
 
 _PROVIDERS = frozenset({ANTHROPIC, GEMINI, LANGCHAIN, OPENAI, RESPONSES})
 _COMMON = frozenset({"isError"})
+_NOTHING: tuple[Any, ...] = (None, [], {})
 
 
 def record(provider: str, rest: Mapping[str, Any], *, native: bool = False, **common: Any) -> dict[str, Any]:
@@ -44,9 +46,16 @@ def unclaimed(extra: Mapping[str, Any]) -> bool:
     return not any(came_from(extra, provider) for provider in _PROVIDERS)
 
 
-def foreign(extra: Mapping[str, Any], provider: str) -> bool:
-    """Whether `extra` holds anything that is neither the provider's nor common."""
-    return any(extra[key] not in (EMPTY, None) for key in extra if key != provider and key not in _COMMON)
+def foreign(held: Message | ToolCall, provider: str) -> bool:
+    """Whether the `extra` of a message or call tells anything that is neither the provider's nor common."""
+    for key, value in held.extra.items():
+        if key == provider or key in _COMMON or value is None:
+            continue
+        if key not in _PROVIDERS or not isinstance(value, dict):
+            return True
+        if any(item not in _NOTHING and getattr(held, name, None) != item for name, item in value.items()):
+            return True
+    return False
 
 
 def as_object(value: Any) -> dict[str, Any]:

@@ -107,10 +107,10 @@ def steps(messages: Iterable[Given], provider: str, report: Report) -> list[Step
 def _note_foreign(step: Step) -> None:
     message = step.message
     why = "fields that this provider did not send"
-    if foreign(message.extra, step.provider):
+    if foreign(message, step.provider):
         step.note("dropped", why, "extra")
     for k, call in enumerate(message.tool_calls):
-        if foreign(call.extra, step.provider):
+        if foreign(call, step.provider):
             step.note("dropped", why, f"tool_calls[{k}].extra")
     if message.tool_calls and message.role != "assistant":
         step.note("dropped", "only an assistant calls tools", "tool_calls")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
@@ -156,6 +157,23 @@ def test_sums_are_exact(usages: list[Usage]) -> None:
     cents_a_million = dict(zip(MILLION, (300, 1500, 30, 375), strict=True))
     exact = sum(usage.to_json()[name] * rate for usage in usages for name, rate in cents_a_million.items())
     assert total.cost * 10**8 == exact
+
+
+def test_genai_prices_is_asked_about_models_that_are_not_built_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def calc_price(usage: SimpleNamespace, model_ref: str) -> SimpleNamespace:
+        if model_ref != "gpt-4o":
+            raise LookupError(model_ref)
+        asked.append(vars(usage))
+        return SimpleNamespace(total_price=Decimal("0.5"))
+
+    monkeypatch.setitem(sys.modules, "genai_prices", SimpleNamespace(Usage=SimpleNamespace, calc_price=calc_price))
+    usage = {"prompt_tokens": 1000, "completion_tokens": 200, "prompt_tokens_details": {"cached_tokens": 400}}
+    assert cost_of(usage, "gpt-4o") == Decimal("0.5")
+    assert asked == [{"input_tokens": 1000, "output_tokens": 200, "cache_read_tokens": 400, "cache_write_tokens": 0}]
+    assert cost_of(usage, "nobody-knows") == cost_of(usage, "gpt-4o", {}) == 0
+    assert cost_of({"output_tokens": 200}, "claude-haiku-4-5") == Decimal("0.001")
 
 
 def test_genai_prices_knows_more_models_where_it_is_installed() -> None:

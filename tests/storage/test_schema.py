@@ -119,7 +119,7 @@ REFUSED = [
     f"INSERT OR REPLACE INTO entries {NEW} VALUES (999, 1, 1, 'new', 1, 'turn', 'user', 0, x'00', x'00')",
     f"INSERT OR REPLACE INTO entries {NEW} VALUES (1, 1, 999, 'new', 1, 'turn', 'user', 0, x'00', x'00')",
     f"INSERT OR REPLACE INTO entries {NEW} SELECT 999, 1, 999, id, 1, 'turn', 'user', 0, x'00', x'00' FROM entries",
-    f"INSERT OR REPLACE INTO revisions SELECT {', '.join(columns('revisions')).replace('number', '999')} FROM revisions",
+    f"INSERT OR REPLACE INTO revisions SELECT {', '.join(['log_id', '999', *columns('revisions')[2:]])} FROM revisions",
     "INSERT INTO chunks VALUES (1, 1, '[]') ON CONFLICT DO UPDATE SET spans = excluded.spans",
     "INSERT INTO branches VALUES (1, 'main', 0, NULL, 0) ON CONFLICT DO UPDATE SET head = excluded.head",
     f"INSERT OR REPLACE INTO logs SELECT {', '.join(['77', *columns('logs')[1:]])} FROM logs",
