@@ -54,6 +54,7 @@ class MessageLog:
         self.name = checked_name(name, "the name of a log")
         self.branch = checked_name(branch, "the name of a branch")
         self._on_append = on_append
+        self._committed: str | None = None  # what this object committed last: no need to look behind it again
 
     def __repr__(self) -> str:
         return f"<MessageLog {self.name!r} on {self.branch!r} in {self._store.path}>"
@@ -348,11 +349,12 @@ class MessageLog:
             raise TypeError(f"a MessageHistory is expected, not {type(history).__name__}")
         if on_conflict not in ("raise", "rebase"):
             raise ValueError('on_conflict must be "raise" or "rebase"')
-        changed = self._store._before_commit(history)  # noqa: SLF001
+        changed = self._store._before_commit(history, self._committed)  # noqa: SLF001
         request = Commit(
             self.name, self.branch, history, on_conflict == "rebase", changed, self._store.max_message_bytes
         )
         committed: Committed = await self._access.write(request)
+        self._committed = committed.revision
         await self._tell(committed.new)
         return await self.history(at=committed.revision) if committed.rebased or changed else history
 

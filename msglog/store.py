@@ -10,6 +10,7 @@ import weakref
 from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import takewhile
 from types import ModuleType, TracebackType
 from typing import Any, Literal, Self, TypeAlias, TypeVar
 
@@ -217,11 +218,12 @@ class Store:
             raise InvalidMessageError("", "before_store must return an Entry of the same id")
         return changed
 
-    def _before_commit(self, history: MessageHistory) -> dict[str, Entry]:
-        """The entries that the hook changes, of those that a commit may store."""
+    def _before_commit(self, history: MessageHistory, stored: str | None) -> dict[str, Entry]:
+        """The entries that the hook changes, of those that a commit may store: those after the revision `stored`."""
         if self._options.before_store is None:
             return {}
-        entries = [e for r in history.loaded_lineage() for e in history.introduced(r.id)]
+        revisions = takewhile(lambda revision: revision.id != stored, history.loaded_lineage())
+        entries = [entry for revision in revisions for entry in history.introduced(revision.id)]
         changed = ((entry, self._before_store(entry)) for entry in entries)
         return {after.id: after for before, after in changed if after is not before}
 

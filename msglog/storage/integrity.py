@@ -16,12 +16,13 @@ from msglog.history.operations import apply_patch, narrowed, parse_operation
 from msglog.storage.engine import Connection, DriverError, Row
 from msglog.storage.hashes import chain_hash, content_hash, revision_hash
 from msglog.storage.rows import CONTENT
-from msglog.storage.spans import Part, SpanSequence, count, decode_spans, extended, runs_of
+from msglog.storage.spans import Run, SpanSequence, count, decode_spans, extended, runs_of
 
 MOST_PROBLEMS = 1000
 """Problems that a report lists; beyond, it only says that there are more."""
 
 _PAGE = 500
+_MOST_CHUNKS = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,7 @@ class _Check:
         self._report = report
         self._id, self._uid, self._name, self._entry_count, self._revision_count, self._chain = row
         self._came_with = array("q")  # of each seq, the number of its revision: it never falls
+        self._chunks: dict[int, list[Run]] = {}  # those looked at last
         self._lines: dict[str, list[Any]] = {}  # branch -> its first revision's parent, and its newest revision
 
     def run(self) -> None:
@@ -204,11 +206,12 @@ class _Check:
         held = self._brought_in(revision["number"])
         if revision["appended"] != len(held) + (0 if before is None else before["appended"]):
             self._problem(where, "it counts other entries than it brought in")
-        if before is not None and revision["operation"] is None and revision["anchor"] == before["anchor"]:
-            # The usual case, at the cost of the tail: the chunks are the parent's, which was looked at already.
-            runs, shown = decode_spans(revision["tail"]), revision["size"] - before["size"] + _size(before["tail"])
+        if before is not None and revision["operation"] is None:
+            # The usual case, at the cost of the tail: the parent's chunks come first, and were looked at already.
+            base = before["size"] - count(decode_spans(before["tail"]))
+            added = self._added_chunks(revision, before)
+            runs, shown = list(self._runs(revision, added, base)), revision["size"] - base
             expected = extended(decode_spans(before["tail"]), runs_of(held))
-            _check_positions(revision["tail"], revision["size"] - shown)
         else:
             runs, shown = list(self._view(revision).runs()), revision["size"]
             expected = self._expected(revision, before)
@@ -219,24 +222,48 @@ class _Check:
         if any(one[1] >= other[0] for one, other in pairwise(sorted(runs))):
             self._problem(where, "it shows an entry twice")
 
-    def _view(self, revision: dict[str, Any]) -> SpanSequence:
+    def _listed(self, revision: dict[str, Any]) -> list[list[int]]:
+        """What the revision's anchor lists: chunks, each with the position of its first entry."""
         anchor = revision if revision["chunks"] is not None else self._revision(revision["anchor"])
         if anchor is None or anchor["chunks"] is None or anchor["number"] != revision["anchor"]:
             raise KeyError("anchor")
-        parts: list[Part] = []
-        position = 0
-        for number, start in json.loads(anchor["chunks"]):
-            spans = self._connection.execute(
-                "SELECT spans FROM chunks WHERE log_id = ? AND chunk = ?", (self._id, number)
-            )[0][0]
-            part = Part(decode_spans(spans), number)
-            _check_positions(spans, 0)
+        listed: list[list[int]] = json.loads(anchor["chunks"])
+        return listed
+
+    def _added_chunks(self, revision: dict[str, Any], before: dict[str, Any]) -> list[list[int]]:
+        """The chunks that a revision lists after those of its parent, which must be the first."""
+        if revision["anchor"] == before["anchor"]:
+            return []
+        listed, known = self._listed(revision), self._listed(before)
+        if listed[: len(known)] != known:
+            raise ValueError("an append changes no chunks")
+        return listed[len(known) :]
+
+    def _view(self, revision: dict[str, Any]) -> SpanSequence:
+        return SpanSequence([], self._runs(revision, self._listed(revision), 0))
+
+    def _runs(self, revision: dict[str, Any], chunks: list[list[int]], position: int) -> Iterator[Run]:
+        """The runs of chunks and then of the tail, each of which must stand where it says."""
+        for number, start in chunks:
+            runs = self._chunk(number)
             if start != position:
                 raise ValueError("a chunk stands elsewhere")
-            position += part.size
-            parts.append(part)
+            position += count(runs)
+            yield from runs
         _check_positions(revision["tail"], position)
-        return SpanSequence(parts, decode_spans(revision["tail"]))
+        yield from decode_spans(revision["tail"])
+
+    def _chunk(self, number: int) -> list[Run]:
+        runs = self._chunks.get(number)
+        if runs is None:
+            rows = self._connection.execute(
+                "SELECT spans FROM chunks WHERE log_id = ? AND chunk = ?", (self._id, number)
+            )
+            _check_positions(rows[0][0], 0)
+            if len(self._chunks) >= _MOST_CHUNKS:
+                self._chunks.clear()
+            runs = self._chunks[number] = decode_spans(rows[0][0])
+        return runs
 
     def _expected(self, revision: dict[str, Any], before: dict[str, Any] | None) -> list[tuple[int, int]]:
         operation = None if revision["operation"] is None else decode(revision["operation"])
@@ -330,10 +357,6 @@ def _joined(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             joined.append((first, last))
     return joined
-
-
-def _size(spans: str) -> int:
-    return count(decode_spans(spans))
 
 
 def _check_positions(spans: str, position: int) -> None:

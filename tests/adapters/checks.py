@@ -181,3 +181,12 @@ def check_langchain(messages: Iterable[BaseMessage]) -> None:
             waiting += [call["id"] for call in message.invalid_tool_calls]
             assert len(waiting) == len(set(waiting))
     assert waiting == []
+
+
+def check_role_and_content(messages: Iterable[Json]) -> None:
+    """LangChain's dicts of role and content."""
+    for message in messages:
+        sendable(message)
+        assert set(message) == {"role", "content"}
+        assert message["role"] in {"user", "assistant", "system"}
+        assert message["content"] is not None

@@ -1,4 +1,4 @@
-"""Whatever is stored, what is sent is what the provider accepts."""
+"""Whatever is stored, what is sent is what the provider accepts: nasty conversations through every adapter."""
 
 from __future__ import annotations
 
@@ -14,40 +14,52 @@ from msglog.message import Message
 from tests.adapters import checks
 from tests.adapters.conversations import conversations
 
-Render = Callable[..., Any]
+RENDERERS: dict[str, tuple[Callable[..., Any], Callable[[Any], None]]] = {
+    "to_anthropic": (adapters.to_anthropic, lambda turns: checks.check_anthropic({"messages": turns})),
+    "to_anthropic_request": (adapters.to_anthropic_request, checks.check_anthropic),
+    "to_gemini": (adapters.to_gemini, checks.check_gemini),
+    "to_gemini_request": (adapters.to_gemini_request, lambda request: checks.check_gemini(request["contents"])),
+    "to_langchain": (adapters.to_langchain, checks.check_role_and_content),
+    "to_langchain_messages": (adapters.to_langchain_messages, checks.check_langchain),
+    "to_openai": (adapters.to_openai, checks.check_openai),
+    "to_openai_responses": (adapters.to_openai_responses, checks.check_responses),
+}
 
 
-def dumped(messages: list[Any]) -> list[Any]:
-    return [message.model_dump() if hasattr(message, "model_dump") else message for message in messages]
+def test_every_adapter_is_tried() -> None:
+    assert set(RENDERERS) == {name for name in adapters.__all__ if name.startswith("to_")}
 
 
-@given(conversations)
-def test_openai_accepts_it(conversation: list[Message]) -> None:
-    checks.check_openai(adapters.to_openai(conversation))
+@pytest.mark.parametrize("name", RENDERERS)
+def test_what_is_sent_is_accepted(name: str) -> None:
+    render, check = RENDERERS[name]
+
+    @given(conversations)
+    def accepted(conversation: list[Message]) -> None:
+        report: list[Repair] = []
+        sent = render(conversation, report)
+        check(sent)
+        assert render(conversation) == sent, "the same each time, with a report or without"
+        assert all(0 <= repair.index < len(conversation) for repair in report)
+
+    accepted()
 
 
-@given(conversations)
-def test_openai_accepts_it_as_responses(conversation: list[Message]) -> None:
-    checks.check_responses(adapters.to_openai_responses(conversation))
-
-
-@given(conversations)
-def test_anthropic_accepts_it(conversation: list[Message]) -> None:
-    request = adapters.to_anthropic_request(conversation)
-    checks.check_anthropic(request)
-    checks.check_anthropic({"messages": adapters.to_anthropic(conversation)})
-
-
-@given(conversations)
-def test_gemini_accepts_it(conversation: list[Message]) -> None:
-    request = adapters.to_gemini_request(conversation)
-    checks.check_gemini(request["contents"])
-    assert request["contents"] == adapters.to_gemini(conversation)
-
-
-@given(conversations)
-def test_langchain_accepts_it(conversation: list[Message]) -> None:
-    checks.check_langchain(adapters.to_langchain_messages(conversation))
-    for message in adapters.to_langchain(conversation):
-        checks.sendable(message)
-        assert message["role"] in {"user", "assistant", "system"}
+@pytest.mark.parametrize("name", RENDERERS)
+def test_a_report_never_holds_text_of_a_message(name: str) -> None:
+    render, _ = RENDERERS[name]
+    secret = "QZ\ud83d.QZ"
+    call = {"id": secret, "name": secret, "args": secret, secret: secret}
+    parts = [{"type": kind, secret: secret, "text": secret, "data": secret} for kind in ("text", "image", secret)]
+    conversation = [
+        {"role": "system", "content": parts, "name": secret},
+        {"role": "assistant", "content": parts, "toolCalls": [call], secret: secret},
+        {"role": "tool", "content": parts, "toolCallId": secret, "isError": True},
+        {"role": "assistant", "toolCalls": [call, call]},
+        {"role": "user", "content": parts, "name": secret},
+        {"role": "tool", "content": secret, "toolCallId": "stray"},
+    ]
+    report: list[Repair] = []
+    render(conversation, report)
+    assert report
+    assert "QZ" not in repr(report)
