@@ -221,10 +221,15 @@ class Writer:
         if not entered:
             self._expire()
             return
+        jobs: list[Job] = []
         try:
             if self._begin(deadline):
-                self._commit_group(self._take())
-                self._checkpoint_if_due()
+                jobs = self._take()
+                self._commit_group(jobs)
+                if self._checkpoint_is_due():
+                    Job.wake(jobs)
+                    jobs = []
+                    self._checkpoint_now()
             else:
                 self._expire()
         except DriverError as error:
@@ -232,6 +237,7 @@ class Writer:
             self._fail_all(explained(error, self.path))
         finally:
             self._turnstile.leave()
+            Job.wake(jobs)  # last, so that the callers who wake do not have to fight this thread for the GIL
 
     def _begin(self, deadline: float) -> bool:
         """BEGIN IMMEDIATE, waiting for a process that does not use the turnstile; whether it came in time."""
@@ -328,7 +334,6 @@ class Writer:
                     self._alone(job)
             elif jobs:
                 jobs[0].error = self._explained(error)
-        Job.wake(jobs)
 
     def _alone(self, job: Job) -> None:
         try:
@@ -449,10 +454,13 @@ class Writer:
                 self._connected().execute("DELETE FROM marks WHERE name = ?", (ERASURE,))
         return not self._erasing
 
-    def _checkpoint_if_due(self) -> None:
-        """PASSIVE from time to time; one that waits for readers where the log has grown large all the same."""
+    def _checkpoint_is_due(self) -> bool:
         if self._connection is None or self.journal_mode != "wal":
-            return
+            return False
+        return self._erasing or self._pages >= WAL_PAGES or self._wal_size > WAL_BYTES
+
+    def _checkpoint_now(self) -> None:
+        """PASSIVE from time to time; one that waits for readers where the log has grown large all the same."""
         if self._erasing:
             self._erase(0)
         if self._pages >= WAL_PAGES:
