@@ -18,12 +18,15 @@ from msglog.adapters.anthropic_parts import (
 )
 from msglog.adapters.blocks import is_plain, placed, unfolded
 from msglog.adapters.calls import object_of
+from msglog.adapters.media import Json
 from msglog.adapters.names import NAME, Renaming
-from msglog.adapters.origin import ANTHROPIC, as_object, at, record
+from msglog.adapters.origin import ANTHROPIC
 from msglog.adapters.pairing import closed
-from msglog.adapters.parts import Dialect, Json, as_text, result_content, translated
+from msglog.adapters.parts import Dialect, as_text, result_content, translated
+from msglog.adapters.reading import Sent, as_object, at
 from msglog.adapters.stand_ins import BEGINNING
 from msglog.adapters.steps import Given, Report, Step, steps
+from msglog.codec import EMPTY
 from msglog.errors import InvalidMessageError
 from msglog.message import Message
 
@@ -39,7 +42,7 @@ Turn: TypeAlias = tuple[Step, Json]
 # From
 
 
-def from_anthropic(messages: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> list[Message]:
+def from_anthropic(messages: Mapping[str, Any] | Iterable[Sent]) -> list[Message]:
     """Messages of Anthropic's turns, or of a whole request (`{"system": …, "messages": […]}`).
 
     Dicts, or the objects of the `anthropic` package. A turn of the user becomes one tool message for each result
@@ -71,10 +74,10 @@ def _messages(rest: Json) -> list[Message]:
 
 def _settled(message: Message) -> Message:
     """The message without an empty record, where the common fields tell it all."""
-    strict = all(re.fullmatch(NAME, call.name) for call in message.tool_calls)
-    if message.extra.get(ANTHROPIC) != {} or not strict or not is_plain(message.content) or message.role == "tool":
+    if message.role == "tool" or message.extra[ANTHROPIC]:
         return message
-    return message.model_copy(update={"extra": record(ANTHROPIC, {})})
+    plain = is_plain(message.content) and all(re.fullmatch(NAME, call.name) for call in message.tool_calls)
+    return message.model_copy(update={"extra": EMPTY}) if plain else message
 
 
 # To

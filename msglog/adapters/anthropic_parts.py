@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from msglog.adapters.parts import IMAGE_TYPES, Dialect, Json, Media, Part, media_of, shaped
+from msglog.adapters.media import IMAGE_TYPES, Json, Media, Part, media_of
+from msglog.adapters.parts import Dialect, shaped
 from msglog.adapters.steps import Step
 
 _MAX_MARKS = 4

@@ -88,7 +88,12 @@ def _call(part: Mapping[str, Any]) -> ToolCall:
 
 
 def _is_result(part: Mapping[str, Any]) -> bool:
-    return part["type"] == "tool_result" and isinstance(part.get("tool_use_id"), str)
+    if part["type"] != "tool_result" or not isinstance(part.get("tool_use_id"), str):
+        return False
+    content = part.get("content")
+    if isinstance(content, list):
+        return all(isinstance(block, dict) and isinstance(block.get("type"), str) for block in content)
+    return content is None or isinstance(content, str)
 
 
 def _results(message: Message) -> Iterator[Message]:

@@ -10,24 +10,25 @@ from pydantic.alias_generators import to_camel
 
 from msglog.adapters.blocks import folded, is_plain, placed
 from msglog.adapters.gemini_parts import INPUT, WORDS, function_call, function_response
-from msglog.adapters.names import Renaming
-from msglog.adapters.origin import GEMINI, as_object, as_objects, at, record
+from msglog.adapters.media import Json
+from msglog.adapters.names import ANY, Renaming
+from msglog.adapters.origin import GEMINI, record
 from msglog.adapters.pairing import closed
-from msglog.adapters.parts import Json, translated
+from msglog.adapters.parts import translated
+from msglog.adapters.reading import Sent, as_object, as_objects, at
 from msglog.adapters.stand_ins import BEGINNING, UNSIGNED
 from msglog.adapters.steps import Given, Report, Step, steps
 from msglog.message import Message, ToolCall
 
 _NAME = "[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}"
 _OWN_NAME = "[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"
-_CALL_ID = "[^\ud800-\udfff]+"
 _NESTED = frozenset({"functionCall", "functionResponse", "inlineData", "fileData"})
 
 
 # From
 
 
-def from_gemini(contents: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> list[Message]:
+def from_gemini(contents: Mapping[str, Any] | Iterable[Sent]) -> list[Message]:
     """Messages of Gemini's contents, or of a request (`{"systemInstruction": …, "contents": […]}`).
 
     Dicts in camelCase or snake_case (which comes back as camelCase), or the objects of `google.genai.types`. Parts
@@ -170,7 +171,7 @@ def _rendered(messages: Iterable[Given], report: Report, unsigned: str | None) -
     names = Renaming(_NAME, own=_OWN_NAME)
     system: Json = {}
     turns: list[tuple[Step, Json]] = []
-    for step in closed(steps(messages, GEMINI, report), Renaming(_CALL_ID), unique=False):
+    for step in closed(steps(messages, GEMINI, report), Renaming(ANY + "+"), unique=False):
         content = step.sent(_content(step, names, unsigned))
         if not content["parts"]:
             step.note("dropped", "without parts, which is refused")

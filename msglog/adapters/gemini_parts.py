@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from msglog.adapters.calls import object_of
+from msglog.adapters.media import Json, Media, Part
 from msglog.adapters.names import Renaming
-from msglog.adapters.parts import Dialect, Json, Media, Part, result_content
+from msglog.adapters.parts import Dialect, result_content
 from msglog.adapters.steps import Step
 
 

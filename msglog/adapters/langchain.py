@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from msglog.adapters.blocks import is_plain
 from msglog.adapters.calls import object_of
-from msglog.adapters.names import Renaming
-from msglog.adapters.origin import LANGCHAIN, at, record
+from msglog.adapters.media import Json, Media, Part
+from msglog.adapters.names import ANY, Renaming
+from msglog.adapters.origin import LANGCHAIN, record
 from msglog.adapters.pairing import closed
-from msglog.adapters.parts import Dialect, Json, Media, Part, result_content, shaped, translated
+from msglog.adapters.parts import Dialect, result_content, shaped, translated
+from msglog.adapters.reading import at
 from msglog.adapters.steps import Given, Report, Step, steps
 from msglog.errors import InvalidMessageError
 from msglog.message import Message, ToolCall
@@ -110,7 +112,7 @@ def to_langchain_messages(messages: Iterable[Given], report: Report = None) -> l
     """
     from langchain_core.messages import messages_from_dict  # noqa: PLC0415 needed here only
 
-    ordered = closed(steps(messages, LANGCHAIN, report), Renaming("[^\\ud800-\\udfff]+"), unique=False)
+    ordered = closed(steps(messages, LANGCHAIN, report), Renaming(ANY + "+"), unique=False)
     return messages_from_dict([step.sent(_stored(step)) for step in ordered])
 
 

@@ -8,6 +8,9 @@ from hashlib import sha256
 NAME = "[a-zA-Z0-9_-]{1,64}"
 """The names that every provider takes, in the strictest form known."""
 
+ANY = "[^\ud800-\udfff]"
+"""Any character that UTF-8 can hold, for ids that a provider does not look into."""
+
 _DIGITS = 8
 
 

@@ -4,33 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from msglog.adapters.blocks import is_plain
 from msglog.adapters.calls import call_from_text, text_of_arguments
-from msglog.adapters.names import NAME, Renaming
-from msglog.adapters.origin import OPENAI, as_object, as_objects, at, record
+from msglog.adapters.media import IMAGE_TYPES, Json, Media, Part, media_of
+from msglog.adapters.names import ANY, NAME, Renaming
+from msglog.adapters.origin import OPENAI, record
 from msglog.adapters.pairing import closed
-from msglog.adapters.parts import (
-    IMAGE_TYPES,
-    Dialect,
-    Json,
-    Media,
-    Part,
-    media_of,
-    result_content,
-    shaped,
-    translated,
-)
+from msglog.adapters.parts import Dialect, result_content, shaped, translated
+from msglog.adapters.reading import Sent, as_object, as_objects, at
 from msglog.adapters.steps import Given, Report, Step, steps
 from msglog.errors import InvalidMessageError
 from msglog.message import Message, ToolCall
 
 _PARTICIPANT = r"[^\s<|\\/>]{1,64}"  # the names that OpenAI takes today; the narrow form is safe everywhere
-_CALL_ID = "[^\ud800-\udfff]{1,40}"
+_INSTEAD_OF_CONTENT = ("tool_calls", "function_call", "refusal", "audio")
+_CALL_ID = ANY + "{1,40}"
 
 
-def from_openai(messages: Iterable[Mapping[str, Any]]) -> list[Message]:
+def from_openai(messages: Iterable[Sent]) -> list[Message]:
     """Messages of the Chat Completions format: dicts, or the objects of the `openai` package.
 
     What the common fields cannot tell (a refusal, unknown keys and parts, …) is kept under `extra["openai"]`. The
@@ -107,24 +100,25 @@ def to_openai(
     participants = Renaming(NAME, own=_PARTICIPANT)
     found = []
     for step in closed(steps(messages, OPENAI, report), Renaming(_CALL_ID, 40), unique=False):
-        message = step.message
-        if message.role == "tool":
-            data = _result(step, names)
-        else:
-            data = {"role": message.role, "content": _content(step)}
-            if message.name is not None:
-                data["name"] = participants(message.name, own=step.came_from_provider)
-                if data["name"] != message.name:
-                    step.note("renamed", "the name is not one that OpenAI takes", "name")
-            if step.call_ids:
-                data |= _calls(step, names)
-                if not data["content"]:
-                    data["content"] = call_only_content
-            data |= step.own
-            if data["content"] is None and not step.call_ids and not (data.get("refusal") or data.get("audio")):
-                data["content"] = ""
+        data = _result(step, names) if step.message.role == "tool" else _said(step, participants)
+        if step.call_ids:
+            data |= _calls(step, names)
+            data["content"] = data["content"] or call_only_content
+        data |= step.own
+        if data["content"] is None and not any(data.get(key) for key in _INSTEAD_OF_CONTENT):
+            data["content"] = ""
         found.append(step.sent(data))
     return found
+
+
+def _said(step: Step, participants: Renaming) -> Json:
+    name = step.message.name
+    data: Json = {"role": step.message.role, "content": _content(step)}
+    if name is not None:
+        data["name"] = participants(name, own=step.came_from_provider)
+        if data["name"] != name:
+            step.note("renamed", "the name is not one that OpenAI takes", "name")
+    return data
 
 
 def _content(step: Step) -> str | list[Json] | None:
@@ -155,10 +149,12 @@ def _calls(step: Step, names: Renaming) -> Json:
 
 def _result(step: Step, names: Renaming) -> Json:
     step.note_error()
+    if "name" not in step.own:
+        step.note_name()
     content = result_content(step, _WORDS) or ""
     if step.call is not None and step.own_of(step.call).get("type") == "function_call":
-        return {"role": "function", "name": names(step.call.name), "content": content} | step.own
-    return {"role": "tool", "content": content, "tool_call_id": step.call_id} | step.own
+        return {"role": "function", "name": names(step.call.name), "content": content}
+    return {"role": "tool", "content": content, "tool_call_id": step.call_id}
 
 
 _FIELDS = {

@@ -6,12 +6,10 @@ parts are in the provider's own words and go back to it as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 from msglog.codec import EMPTY
-from msglog.errors import CodecError, InvalidMessageError
 from msglog.message import Message, ToolCall
 
 ANTHROPIC = "anthropic"
@@ -22,6 +20,7 @@ RESPONSES = "openai_responses"
 
 _PROVIDERS = frozenset({ANTHROPIC, GEMINI, LANGCHAIN, OPENAI, RESPONSES})
 _COMMON = frozenset({"isError"})
+_NOTES = frozenset({"absent", "bare", "items", "joined", "turn"})  # what the adapters note for themselves
 _NOTHING: tuple[Any, ...] = (None, [], {})
 
 
@@ -53,37 +52,10 @@ def foreign(held: Message | ToolCall, provider: str) -> bool:
             continue
         if key not in _PROVIDERS or not isinstance(value, dict):
             return True
-        if any(item not in _NOTHING and getattr(held, name, None) != item for name, item in value.items()):
+        if any(name not in _NOTES and _is_lost(held, name, item) for name, item in value.items()):
             return True
     return False
 
 
-def as_object(value: Any) -> dict[str, Any]:
-    """A dict of what a provider sent: of a mapping, or of an object of the provider's own package."""
-    if isinstance(value, Mapping):
-        return dict(value)
-    dump = getattr(value, "model_dump", None)
-    if callable(dump):
-        made: dict[str, Any] = dump(mode="json", by_alias=True, exclude_unset=True)
-        return made
-    raise InvalidMessageError("", f"expected a dict, not {type(value).__name__}")
-
-
-def as_objects(value: Any, path: str) -> list[dict[str, Any]]:
-    """A list of dicts, from a list of what `as_object` takes."""
-    if not isinstance(value, (list, tuple)):
-        raise InvalidMessageError(path, f"expected a list, not {type(value).__name__}")
-    found = []
-    for i, item in enumerate(value):
-        with at(f"{path}[{i}]"):
-            found.append(as_object(item))
-    return found
-
-
-@contextmanager
-def at(path: str) -> Iterator[None]:
-    """Errors from inside name their place below `path`."""
-    try:
-        yield
-    except (CodecError, InvalidMessageError) as error:
-        raise error.under(path) from None
+def _is_lost(held: Message | ToolCall, name: str, item: Any) -> bool:
+    return item not in _NOTHING and getattr(held, name, None) != item

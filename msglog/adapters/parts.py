@@ -2,65 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from msglog.adapters.blocks import place_of
+from msglog.adapters.media import MEDIA_PARTS, Json, Media, Part, media_of, stand_in, unread_fields
 from msglog.adapters.origin import unclaimed
 from msglog.adapters.steps import Step
 from msglog.codec import encode
 
-Part: TypeAlias = Mapping[str, Any]
-Json: TypeAlias = dict[str, Any]
-
 _REASONING = frozenset({"thinking", "redacted_thinking", "reasoning", "thought"})
-_BASE64 = re.compile("(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
-
-_KINDS = {
-    "image": "image",
-    "image_url": "image",
-    "input_image": "image",
-    "audio": "audio",
-    "input_audio": "audio",
-    "video": "video",
-    "document": "file",
-    "file": "file",
-    "input_file": "file",
-    "inlineData": "",
-    "fileData": "",
-}
-
-_TYPES = ("mediaType", "media_type", "mime_type", "mimeType")
-_URLS = ("url", "image_url", "file_url", "fileUri")
-_DATA = ("data", "base64", "file_data")
-_NAMES = ("filename", "name", "displayName", "title")
-_MEDIA_FIELDS = {"type", "format", "source_type", *_TYPES, *_URLS, *_DATA, *_NAMES}
-
-_FAMILIAR = {"input_text", "output_text", "refusal", *_REASONING, *_KINDS}
-
-IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
-"""The image formats that OpenAI and Anthropic take."""
-
-
-class Media(NamedTuple):
-    """An image, audio, video or file of a part: its base64 `data` with a media type, or its `url`."""
-
-    kind: str
-    media_type: str | None
-    data: str | None
-    url: str | None
-    name: str | None
-
-    @property
-    def data_url(self) -> str:
-        """The data as a data: URL."""
-        return f"data:{self.media_type};base64,{self.data}"
-
-    @property
-    def web_url(self) -> str | None:
-        """The URL, if it is one that a provider can fetch."""
-        return self.url if self.url and re.match("https?://[^/]", self.url) else None
+_FAMILIAR = frozenset({"input_text", "output_text", "refusal"}) | _REASONING | MEDIA_PARTS
 
 
 class Dialect(NamedTuple):
@@ -83,32 +35,6 @@ def text_of(part: Part) -> str | None:
     text = part.get(key)
     known = part["type"] in {"text", "input_text", "output_text", "refusal"}
     return text if known and isinstance(text, str) else None
-
-
-def media_of(part: Part) -> Media | None:
-    """The media of a part, in any provider's form; None for other parts and for media that cannot be passed on."""
-    kind = _KINDS.get(part["type"])
-    if kind is None:
-        return None
-    inner = _inner(part)
-    media_type = _first(inner, *_TYPES)
-    url = _first(inner, *_URLS)
-    data = _first(inner, *_DATA)
-    if isinstance(inner.get("format"), str):
-        media_type = f"audio/{inner['format']}"
-    for given in (url, data):
-        found = re.fullmatch(r"data:([^;,]+);base64,(.*)", given or "", re.DOTALL)
-        if found:
-            media_type, data, url = found[1], found[2], None
-    data = _standard(data)
-    if (data is None or media_type is None) and url is None:
-        return None
-    if not kind:
-        top = (media_type or "").partition("/")[0]
-        kind = top if top in {"image", "audio", "video"} else "file"
-    if media_type == "image/jpg":
-        media_type = "image/jpeg"
-    return Media(kind, media_type, data, None if data else url, _first(inner, *_NAMES))
 
 
 def result_content(step: Step, dialect: Dialect) -> str | list[Json] | None:
@@ -173,7 +99,7 @@ def _rewritten(step: Step, part: Part, dialect: Dialect, path: str) -> Json:
     written = dialect.media(media) if media else None
     if media is None or written is None:
         return dialect.text(as_text(step, part, path))
-    if not _fields(part) <= _MEDIA_FIELDS or (media.name and not _holds(written, media.name)):
+    if unread_fields(part) or (media.name and not _holds(written, media.name)):
         step.note("dropped", "fields of a part that the provider does not know", path)
     return written
 
@@ -181,10 +107,7 @@ def _rewritten(step: Step, part: Part, dialect: Dialect, path: str) -> Json:
 def as_text(step: Step, part: Part, path: str) -> str:
     """What stands for a part that the provider does not take; the report says so."""
     step.note("as-text", "a part that the provider does not take here", path)
-    media = media_of(part)
-    if media is None:
-        return encode(part)
-    return f"[{media.kind} {media.media_type or media.url}]"
+    return stand_in(part)
 
 
 def shaped(part: Part, shapes: Mapping[str, Mapping[str, type]]) -> bool:
@@ -193,32 +116,5 @@ def shaped(part: Part, shapes: Mapping[str, Mapping[str, type]]) -> bool:
     return shape is not None and all(isinstance(part.get(key), kind) for key, kind in shape.items())
 
 
-def _inner(part: Part) -> Part:
-    """Where a part says what its media is: an object inside it, or the part itself."""
-    for key in ("source", part["type"]):
-        if isinstance(part.get(key), dict):
-            inner: Part = part[key]
-            return inner
-    return part
-
-
-def _fields(part: Part) -> set[str]:
-    inner = _inner(part)
-    return set(inner) if inner is part else set(inner) | set(part) - {"source", part["type"]}
-
-
 def _holds(value: Part, name: str) -> bool:
     return any(item == name or (isinstance(item, dict) and _holds(item, name)) for item in value.values())
-
-
-def _first(fields: Part, *keys: str) -> str | None:
-    return next((fields[key] for key in keys if isinstance(fields.get(key), str) and fields[key]), None)
-
-
-def _standard(data: str | None) -> str | None:
-    """Base64 in the standard alphabet, padded; None for what is none."""
-    if data is None:
-        return None
-    data = data.replace("-", "+").replace("_", "/").rstrip("=")
-    data += "=" * (-len(data) % 4)
-    return data if _BASE64.fullmatch(data) else None

@@ -8,25 +8,18 @@ from typing import Any
 
 from msglog.adapters.blocks import is_plain
 from msglog.adapters.calls import call_from_text, text_of_arguments
-from msglog.adapters.names import Renaming
-from msglog.adapters.origin import RESPONSES, as_object, at, record
+from msglog.adapters.media import IMAGE_TYPES, Json, Media, Part, media_of
+from msglog.adapters.names import ANY, Renaming
+from msglog.adapters.origin import RESPONSES, record
 from msglog.adapters.pairing import closed
-from msglog.adapters.parts import (
-    IMAGE_TYPES,
-    Dialect,
-    Json,
-    Media,
-    Part,
-    media_of,
-    result_content,
-    shaped,
-    translated,
-)
+from msglog.adapters.parts import Dialect, result_content, shaped, translated
+from msglog.adapters.reading import Sent, as_object, at
 from msglog.adapters.steps import Given, Report, Step, steps
+from msglog.errors import InvalidMessageError
 from msglog.message import Message, ToolCall
 
 _NAME = "[a-zA-Z0-9_-]{1,128}"
-_CALL_ID = "[^\ud800-\udfff]{1,64}"
+_CALL_ID = ANY + "{1,64}"
 _OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output"})
 _REFERENCE = "item_reference"
 _OF_THE_CALLER = frozenset({_REFERENCE, "additional_tools", "configuration_update", "compaction_trigger"})
@@ -35,7 +28,7 @@ _OF_THE_CALLER = frozenset({_REFERENCE, "additional_tools", "configuration_updat
 # From
 
 
-def from_openai_responses(items: Iterable[Mapping[str, Any]]) -> list[Message]:
+def from_openai_responses(items: Iterable[Sent]) -> list[Message]:
     """Messages of the Responses format's items: dicts, or the objects of the `openai` package.
 
     A message item, with the reasoning and other items that the model made before it and the calls after it, is one
@@ -77,6 +70,8 @@ class _Reader:
                 self.flush()
             self.items.append(item)
         else:
+            if kind is None and "id" not in item:
+                raise InvalidMessageError("", "an item must have a role or a type, or refer to another by its id")
             self.flush()
             self.has_references |= kind in {None, _REFERENCE}
             bare = {"bare": True} if "type" not in item else {}
@@ -181,7 +176,7 @@ def _items(step: Step) -> list[Json]:
         return []
     count = own.get("items", 0)
     items: list[Json] = [dict(part) for part in content[:count]]
-    if own.get("bare"):
+    if items and own.get("bare"):
         del items[0]["type"]
     parts = translated(step, _DIALECTS[message.role], start=count)
     items += [part for part in parts if part["type"] == "reasoning"]
@@ -203,6 +198,7 @@ def _function_call(step: Step, k: int, names: Renaming) -> Json:
 
 def _output(step: Step) -> Json:
     step.note_error()
+    step.note_name()
     custom = step.call is not None and "type" in step.own_of(step.call)
     kind = "custom_tool_call_output" if custom else "function_call_output"
     return {"type": kind, "call_id": step.call_id, "output": result_content(step, _INPUT) or "", **step.own}

@@ -81,9 +81,9 @@ class Step:
             return _copied(value, strict=False)
 
     def note_name(self) -> None:
-        """Report that the format has no place for the name of the message."""
-        if self.message.name is not None and self.message.role != "tool":
-            self.note("dropped", "the format has no names of participants", "name")
+        """Report that the format has no place for the name of the message, unless the call that it answers has it."""
+        if self.message.name is not None and (self.call is None or self.call.name != self.message.name):
+            self.note("dropped", "the format has no place for a name here", "name")
 
     def note_error(self) -> None:
         """Report that the format cannot mark a result as an error."""
@@ -121,7 +121,7 @@ def _note_foreign(step: Step) -> None:
 def _copied(value: Any, *, strict: bool) -> Any:
     if isinstance(value, str):
         return _encodable(value, strict=strict)
-    if isinstance(value, dict):
+    if isinstance(value, dict):  # in loops: a comprehension would take a second frame of the stack a level
         copy: dict[str, Any] = {}
         for key, item in value.items():
             name = _encodable(key, strict=strict)
@@ -129,8 +129,11 @@ def _copied(value: Any, *, strict: bool) -> Any:
                 name += "\ufffd"
             copy[name] = _copied(item, strict=strict)
         return copy
-    if isinstance(value, (list, tuple)):
-        return [_copied(item, strict=strict) for item in value]
+    if isinstance(value, list):
+        items: list[Any] = []
+        for item in value:
+            items.append(_copied(item, strict=strict))  # noqa: PERF401 see above
+        return items
     return value
 
 

@@ -7,6 +7,7 @@ Statements and their parameters are plain; rows are tuples.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any, Protocol, TypeAlias
 
 from msglog.errors import (
@@ -56,6 +57,13 @@ class Connection(Protocol):
     def close(self) -> None:
         """Close it."""
         ...
+
+
+def dismiss(connection: Connection | None) -> None:
+    """Close a connection that has done its work, or failed. That closing fails changes nothing of either."""
+    if connection is not None:
+        with suppress(DriverError):
+            connection.close()
 
 
 class Driver(Protocol):

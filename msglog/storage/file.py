@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import os
 import stat
 import sys
@@ -26,9 +25,9 @@ from msglog.errors import (
     StoreNotFoundError,
     TwoLibrariesError,
 )
-from msglog.storage import forks
+from msglog.storage import forks, wal
 from msglog.storage.bell import Bell
-from msglog.storage.engine import Connection, Driver, DriverError, explained
+from msglog.storage.engine import Connection, Driver, DriverError, dismiss, explained
 from msglog.storage.migrate import prepare
 from msglog.storage.writer import BUSY, Writer
 
@@ -72,10 +71,8 @@ class StoreFile:
                 finally:
                     connection.execute("COMMIT")
             except DriverError as error:
-                if connection is not None:
-                    with contextlib.suppress(DriverError):
-                        connection.close()
-                    connection = None
+                dismiss(connection)
+                connection = None
                 waited = time.monotonic() - started
                 if error.primary not in BUSY or waited >= patience:
                     raise explained(error, self.path, waited) from error
@@ -95,7 +92,7 @@ class StoreFile:
             if not self._closed and len(self._readers) < IDLE_READERS:
                 self._readers.append(connection)
                 return
-        connection.close()
+        dismiss(connection)
 
     def threads(self) -> ThreadPoolExecutor:
         """The threads on which the reads of tasks run."""
@@ -156,8 +153,7 @@ class StoreFile:
         if pool is not None:
             pool.shutdown(wait=True)
         for connection in readers:
-            with contextlib.suppress(DriverError):
-                connection.close()
+            dismiss(connection)
         # The writer's connection goes last: closing it brings the write-ahead log into the file and removes it.
         self.writer.close()
         if self.writer.broken is not None:
@@ -195,18 +191,15 @@ class Poller:
             except DriverError:
                 # A follower's own read meets the error and reports it; here it only means: look again.
                 version = object()
-                if connection is not None:
-                    with contextlib.suppress(DriverError):
-                        connection.close()
-                    connection = None
+                dismiss(connection)
+                connection = None
             if version == seen:
                 pause = min(pause * 1.5, self._slowest)
             else:
                 seen = version
                 pause = self.FASTEST
                 self._file.bell.ring()
-        if connection is not None:
-            connection.close()
+        dismiss(connection)
 
 
 _files: dict[tuple[int, int], StoreFile] = {}
@@ -298,13 +291,18 @@ def _make_current(driver: Driver, path: str, identity: tuple[int, int], *, read_
                 _settle(connection, path)
                 _uncertain.discard(identity)
     finally:
-        connection.close()
+        dismiss(connection)
 
 
 def _settle(connection: Connection, path: str) -> None:
     """Bring everything that the write-ahead log holds into the file, or refuse to open it."""
     try:
         connection.execute("PRAGMA busy_timeout = 1000")
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            wal.rewrite(path)
+        finally:
+            connection.execute("ROLLBACK")
         busy, logged, done = connection.execute("PRAGMA wal_checkpoint(FULL)")[0]
     except DriverError as error:
         raise explained(error, path) from error

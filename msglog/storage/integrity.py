@@ -156,7 +156,7 @@ class _Check:
                 self._problem(where, "the content is not what was stored")
         else:
             self._report.redacted += 1
-            if any(content[i] is not None for i in (2, 3, 4, 7, 8, 9)) or salt is not None:
+            if any(content[i] is not None for i in (2, 3, 4, 7, 8, 9)) or (salt or b"").strip(b"\0"):
                 self._problem(where, "a redacted entry holds content")
         header = (seq, entry_id, content[0], content[1], at, revision)
         if chain_hash(previous, self._uid, header, hashed) != chained:

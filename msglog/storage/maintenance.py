@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msglog.errors import CannotOpenError, SqlError
-from msglog.storage.engine import DriverError, explained
+from msglog.storage.engine import DriverError, dismiss, explained
 from msglog.storage.file import StoreFile
 
 _ONE_READING = "only one SELECT, WITH, VALUES or EXPLAIN statement that reads can be run"
@@ -32,7 +32,7 @@ def query(file: StoreFile, text: str, parameters: Sequence[Any] | Mapping[str, A
         writes = error.primary == "SQLITE_READONLY"
         raise (SqlError(file.path, _ONE_READING) if writes else explained(error, file.path)) from error
     finally:
-        connection.close()
+        dismiss(connection)
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
@@ -52,7 +52,7 @@ def backup(file: StoreFile, target: str) -> None:
             connection.execute("PRAGMA busy_timeout = 5000")
             connection.execute("VACUUM INTO ?", (partial,))
         finally:
-            connection.close()
+            dismiss(connection)
         _sync(partial)
         os.link(partial, target)  # unlike a rename, it never replaces a file that came meanwhile
         _sync(os.path.dirname(target))

@@ -19,7 +19,7 @@ WHEN NOT (
   AND NEW.tool_call_id IS OLD.tool_call_id
   AND NEW.content_hash = OLD.content_hash AND NEW.chain_hash = OLD.chain_hash
   AND NEW.name IS NULL AND NEW.text IS NULL AND NEW.parts IS NULL AND NEW.meta IS NULL AND NEW.extra IS NULL
-  AND NEW.sources IS NULL AND NEW.salt IS NULL
+  AND NEW.sources IS NULL AND (NEW.salt IS NULL OR NEW.salt = zeroblob(length(NEW.salt)))
   AND (NEW.tool_calls IS NULL) = (OLD.tool_calls IS NULL) -- blanked of their arguments, ids and names stay
 )
 BEGIN

@@ -243,5 +243,8 @@ PURGE_IS_STORED = "SELECT 1 FROM logs WHERE id = ? AND purged_at = ?"
 
 # Marks
 
-SET_MARK = "INSERT INTO marks (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+# name, value: a value only rises
+SET_MARK = (
+    "INSERT INTO marks (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)"
+)
 MARK = compiled(select(marks.c.value).where(marks.c.name == _p("name")))

@@ -27,9 +27,10 @@ from msglog.errors import (
     StoreReplacedError,
 )
 from msglog.storage import statements as sql
+from msglog.storage import wal
 from msglog.storage.dispatch import carry_out
-from msglog.storage.engine import Connection, Driver, DriverError, explained
-from msglog.storage.erasure import ERASURE
+from msglog.storage.engine import Connection, Driver, DriverError, dismiss, explained
+from msglog.storage.erasure import ERASURE, IN_FILE, IN_LOG
 from msglog.storage.ledger import Ledger
 from msglog.storage.requests import BATCH_BYTES, Appended, Committed, PurgeReceipt, RedactReceipt, Request
 from msglog.storage.transaction import Transaction
@@ -42,6 +43,9 @@ GROUP_BYTES = 4 * 2**20
 
 WAL_PAGES = 1000
 """About so many pages in the write-ahead log call for a checkpoint."""
+REWRITE_PAUSE = 60.0
+"""Seconds until a rewrite of the file that failed is tried again."""
+
 WAL_BYTES = 8 * 2**20
 """A write-ahead log of this size calls for one that waits for readers."""
 
@@ -141,7 +145,10 @@ class Writer:
         self._wal = f"{path}-wal"
         self._wal_size = 0
         self._tried_at = 0
+        self._doubtful = False  # a sync failed: what it was to write may be in memory alone
         self._erasing = False  # what was erased may still lie in the write-ahead log
+        self._rewriting = False  # … and in the file
+        self._rewrite_at = 0.0
 
     # For callers
 
@@ -206,6 +213,9 @@ class Writer:
                 self._fail_all(error)
         with contextlib.suppress(OSError):
             self._turnstile.enter(time.monotonic() + 1)  # closing the last connection is a checkpoint
+        with contextlib.suppress(DriverError):
+            if self._doubtful and self._connection is not None and self._begin(time.monotonic() + 1):
+                self._roll_back()
         self._disconnect()
         self._turnstile.close()
 
@@ -249,6 +259,7 @@ class Writer:
                     connection.execute(f"PRAGMA synchronous = {'FULL' if self.full else 'NORMAL'}")
                     self._level = self.full
                 connection.execute("BEGIN IMMEDIATE")
+                self._rewrite_doubtful()
             except DriverError as error:
                 if error.primary not in BUSY:
                     raise
@@ -266,19 +277,22 @@ class Writer:
                 connection.execute("PRAGMA secure_delete = ON")
                 connection.execute("PRAGMA wal_autocheckpoint = 0")
                 self.journal_mode = connection.execute("PRAGMA journal_mode = WAL")[0][0]
-                self._erasing = bool(connection.execute(sql.MARK, (ERASURE,)))
+                self._see_erasure(connection)
             except DriverError:
-                connection.close()
+                dismiss(connection)
                 raise
             self._connection, self._level, self._wal_identity = connection, None, None
             self._ledger.forget()
         return self._connection
 
+    def _rewrite_doubtful(self) -> None:
+        if self._doubtful:
+            wal.rewrite(self.path)
+            self._doubtful = False
+
     def _disconnect(self) -> None:
-        if self._connection is not None:
-            with contextlib.suppress(DriverError):
-                self._connection.close()
-            self._connection = None
+        connection, self._connection = self._connection, None
+        dismiss(connection)
 
     def _take(self) -> list[Job]:
         """The jobs of the next group, first come first served."""
@@ -395,13 +409,13 @@ class Writer:
                 return False
             if self.journal_mode != "wal":
                 return True
-            wal = os.stat(self._wal)
+            log = os.stat(self._wal)
         except OSError:
             return False
-        self._wal_size = wal.st_size
+        self._wal_size = log.st_size
         if self._wal_identity is None:
-            self._wal_identity = wal.st_ino
-        return wal.st_ino == self._wal_identity
+            self._wal_identity = log.st_ino
+        return log.st_ino == self._wal_identity
 
     # When the disk says no
 
@@ -410,22 +424,27 @@ class Writer:
 
         A full disk left no whole commit record: nothing is stored. After an I/O error the record may lie
         in the write-ahead log although the connection does not see it, and come back after a crash. So a
-        new connection commits a barrier over whatever is left, and looks inside it.
+        new connection commits a barrier over whatever is left, and looks inside it. The old one is closed
+        only afterwards: were it the last, the new one would read the log anew, and take the record for good.
         """
         if error.primary == "SQLITE_FULL" or error.primary in BUSY:
             raise error
-        self._disconnect()
-        self._ledger.forget()
+        self._roll_back()
+        failed, self._connection = self._connection, None
+        self._doubtful = True
         try:
             connection = self._connected()
+            dismiss(failed)
             connection.execute("PRAGMA synchronous = FULL")
             self._level = True
             connection.execute("BEGIN IMMEDIATE")
+            self._rewrite_doubtful()
             stored: bool | None = transaction.is_stored(connection)
             connection.execute(sql.SET_MARK, ("barrier", time.time_ns() // 1000))
             connection.execute("COMMIT")
         except DriverError as failure:
             stored = None
+            dismiss(failed)
             self._disconnect()
             self.broken = StoreIOError(self.path, failure.code)
             self.broken.__cause__ = failure
@@ -441,13 +460,27 @@ class Writer:
 
     def _finish_erasure(self, jobs: list[Job]) -> None:
         """Take what was erased out of the write-ahead log, and say in the receipts whether that is done."""
+        self._see_erasure(self._connected())
+        self._rewrite_at = 0.0
         complete = self._erase(0.5)
         for job in jobs:
             if isinstance(job.result, (RedactReceipt, PurgeReceipt)):
                 job.result = replace(job.result, complete=complete)
 
+    def _see_erasure(self, connection: Connection) -> None:
+        mark = connection.execute(sql.MARK, (ERASURE,))
+        self._erasing, self._rewriting = bool(mark), bool(mark) and mark[0][0] == IN_FILE
+
     def _erase(self, wait: float) -> bool:
-        """Empty the write-ahead log; whether it is, so that nothing erased is left in it."""
+        """Write the file anew where that is due, and empty the write-ahead log; whether nothing erased is left."""
+        if self._rewriting and time.monotonic() >= self._rewrite_at:
+            self._rewrite_at = time.monotonic() + REWRITE_PAUSE
+            with contextlib.suppress(DriverError):
+                self._connected().execute("VACUUM")
+                self._connected().execute("UPDATE marks SET value = ? WHERE name = ?", (IN_LOG, ERASURE))
+                self._rewriting = False
+        if self._rewriting:
+            return False
         self._erasing = not self._checkpoint("TRUNCATE", wait)
         if not self._erasing:
             with contextlib.suppress(DriverError):
@@ -457,7 +490,8 @@ class Writer:
     def _checkpoint_is_due(self) -> bool:
         if self._connection is None or self.journal_mode != "wal":
             return False
-        return self._erasing or self._pages >= WAL_PAGES or self._wal_size > WAL_BYTES
+        erasing = self._erasing and (not self._rewriting or time.monotonic() >= self._rewrite_at)
+        return erasing or self._pages >= WAL_PAGES or self._wal_size > WAL_BYTES
 
     def _checkpoint_now(self) -> None:
         """PASSIVE from time to time; one that waits for readers where the log has grown large all the same."""
@@ -483,7 +517,8 @@ class Writer:
             connection.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}")
             busy, logged, done = connection.execute(f"PRAGMA wal_checkpoint({mode})")[0]
             connection.execute("PRAGMA busy_timeout = 0")
-        except DriverError:
+        except DriverError as error:
             # What was committed stays in the log, and the next checkpoint tries again.
+            self._doubtful = self._doubtful or error.primary == "SQLITE_IOERR"
             return False
         return not busy and logged == done

@@ -14,7 +14,7 @@ from typing import Any
 
 from anthropic.types import MessageParam
 from google.genai import types as gemini
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage, convert_to_messages
 from openai.types.chat import ChatCompletionMessageParam
 from openai.types.responses import ResponseInputItemParam
 
@@ -26,6 +26,11 @@ NAME = re.compile("[a-zA-Z0-9_-]{1,64}")
 def sendable(value: Any) -> None:
     """A body that can be put on the wire: strict JSON in UTF-8."""
     json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+
+
+def dumped(value: Any) -> Any:
+    """LangChain's objects as JSON; other values as they are."""
+    return [m.model_dump() if isinstance(m, BaseMessage) else m for m in value] if isinstance(value, list) else value
 
 
 def check_openai(messages: list[Json], *, own: bool = False) -> None:
@@ -183,10 +188,11 @@ def check_langchain(messages: Iterable[BaseMessage]) -> None:
     assert waiting == []
 
 
-def check_role_and_content(messages: Iterable[Json]) -> None:
+def check_role_and_content(messages: Sequence[Json]) -> None:
     """LangChain's dicts of role and content."""
     for message in messages:
         sendable(message)
         assert set(message) == {"role", "content"}
         assert message["role"] in {"user", "assistant", "system"}
         assert message["content"] is not None
+    convert_to_messages(list(messages))

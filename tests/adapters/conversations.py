@@ -91,7 +91,9 @@ def _without_strangers(content: list[Json]) -> list[Json]:
 contents = words | st.lists(parts, max_size=4).map(_without_strangers) | st.none()
 
 _RAW = ["", "  ", "{", '{"a": 1 }', "[1, 2]", "null", '{"a": NaN}', '{"cmd": "echo hi', '{"\\ud83d": "\ud83d"}', '"x"']
-extras = st.sampled_from([{}, {}, {}, {"isError": True}, {"refusal": None}, {"seen": {"by": [1]}}, {"openai": 5}])
+extras: st.SearchStrategy[Json] = st.sampled_from(
+    [{}, {}, {}, {"isError": True}, {"refusal": None}, {"seen": {"by": [1]}}, {"openai": 5}]
+)
 
 calls = st.builds(
     lambda call_id, name, args, raw, extra: ToolCall(id=call_id, name=name, args=args, raw=raw, extra=extra),
@@ -106,7 +108,7 @@ calls = st.builds(
 @st.composite
 def messages(draw: st.DrawFn) -> Message:
     """Any message: of every role, with calls and results where none belong."""
-    role = draw(st.sampled_from(["system", "developer", "user", "assistant", "assistant", "tool", "tool"]))
+    role: Any = draw(st.sampled_from(["system", "developer", "user", "assistant", "assistant", "tool", "tool"]))
     content = draw(contents | json_values) if role == "tool" else draw(contents)
     return Message(
         role=role,

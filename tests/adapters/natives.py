@@ -69,7 +69,9 @@ def anthropic(draw: st.DrawFn) -> list[Json]:
         results: list[Json] = []
         for call_id in draw(st.permutations(calls)):
             content = draw(_result_content)
-            result = {"type": "tool_result", "tool_use_id": call_id} | ({} if content is None else {"content": content})
+            result: Json = {"type": "tool_result", "tool_use_id": call_id} | (
+                {} if content is None else {"content": content}
+            )
             if draw(st.booleans()) and (content is None or isinstance(content, str)):
                 result["is_error"] = draw(st.booleans())
             if marks > 0 and draw(st.booleans()):
@@ -101,7 +103,9 @@ _chat_parts = st.builds(lambda text, more: {"type": "text", "text": text, **more
         {"type": "a_new_part", "payload": 1},
     ]
 )
-_reply = st.sampled_from([{}, {"refusal": None, "annotations": []}, {"reasoning_content": "Hm."}, {"name": "José"}])
+_reply: st.SearchStrategy[Json] = st.sampled_from(
+    [{}, {"refusal": None, "annotations": []}, {"reasoning_content": "Hm."}, {"name": "José"}]
+)
 
 
 @st.composite

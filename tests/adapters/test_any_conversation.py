@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from msglog import adapters
 from msglog.adapters import Repair
 from msglog.message import Message
 from tests.adapters import checks
 from tests.adapters.conversations import conversations
+from tests.strategies import nested
 
 RENDERERS: dict[str, tuple[Callable[..., Any], Callable[[Any], None]]] = {
     "to_anthropic": (adapters.to_anthropic, lambda turns: checks.check_anthropic({"messages": turns})),
@@ -43,6 +45,30 @@ def test_what_is_sent_is_accepted(name: str) -> None:
         assert all(0 <= repair.index < len(conversation) for repair in report)
 
     accepted()
+
+
+@pytest.mark.parametrize("name", RENDERERS)
+def test_a_record_of_a_provider_beside_any_content_does_no_harm(name: str) -> None:
+    render, _ = RENDERERS[name]
+    providers = st.sampled_from(["anthropic", "gemini", "langchain", "openai", "openai_responses"])
+
+    @given(conversations, providers)
+    def rendered(conversation: list[Message], provider: str) -> None:
+        marked = [{**message.to_json(), "extra": {provider: {}}} for message in conversation]
+        checks.sendable(checks.dumped(render(marked)))
+
+    rendered()
+
+
+def test_values_as_deep_as_the_log_keeps_them_are_sent() -> None:
+    deep = nested(250)
+    conversation = [
+        {"role": "user", "content": [{"type": "widget", "deep": deep}]},
+        {"role": "assistant", "toolCalls": [{"id": "c", "name": "f", "args": {"deep": deep}}]},
+        {"role": "tool", "content": deep, "toolCallId": "c"},
+    ]
+    for render, _ in RENDERERS.values():
+        checks.sendable(checks.dumped(render(conversation)))
 
 
 @pytest.mark.parametrize("name", RENDERERS)

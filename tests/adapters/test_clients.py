@@ -38,7 +38,7 @@ class Server(HTTPServer):
 class Handler(BaseHTTPRequestHandler):
     server: Server
 
-    def do_POST(self) -> None:  # noqa: N802 the base class's name
+    def do_POST(self) -> None:
         self.server.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
         answer = json.dumps(self.server.answers.pop(0)).encode()
         self.send_response(200)
@@ -123,7 +123,7 @@ def test_messages(server: Server) -> None:
         {"type": "thinking", "thinking": "Hm.", "signature": "EqQB"},
         {"type": "tool_use", "id": "toolu_1", "name": "next_train", "input": {"to": "Basel"}},
     ]
-    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "stop_sequence": None}
+    message: Json = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "stop_sequence": None}
     message["usage"] = {"input_tokens": 1, "output_tokens": 1}
     server.answers = [
         message | {"stop_reason": "tool_use", "content": blocks},
@@ -162,7 +162,9 @@ def test_generate_content(server: Server) -> None:
             config: Any = {"system_instruction": request["systemInstruction"]}
             answer = client.models.generate_content(model="m", contents=request["contents"], config=config)
             assert answer.candidates
-            history += adapters.from_gemini([answer.candidates[0].content])  # type: ignore[list-item] # an object
+            content = answer.candidates[0].content
+            assert content
+            history += adapters.from_gemini([content])
             if history[-1].tool_calls:
                 history.append(answered(history))
     response = {"functionResponse": {"name": "next_train", "response": RESULT}}

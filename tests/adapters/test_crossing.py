@@ -32,13 +32,6 @@ TARGETS: dict[str, tuple[Callable[..., Any], Callable[[Any], None]]] = {
 PAIRS = [(source, target) for source in SOURCES for target in TARGETS if source != target]
 
 
-def dumped(value: Any) -> Any:
-    """LangChain's objects as JSON."""
-    return (
-        [message.model_dump() for message in value] if isinstance(value, list) and hasattr(value[0], "type") else value
-    )
-
-
 def leaves(value: Any) -> list[str]:
     """The strings of a JSON value, but for the names of types; text that is itself JSON is looked into."""
     if isinstance(value, dict):
@@ -65,7 +58,7 @@ def test_a_crossing_is_accepted_and_loses_nothing_silently(source: str, target: 
         sent = write(messages, report)
         check(sent)
         repaired = {repair.index for repair in report}
-        found = leaves(dumped(sent))
+        found = leaves(checks.dumped(sent))
         for index, message in enumerate(messages):
             told = [message.content, *(call.args for call in message.tool_calls)]
             for leaf in leaves(told) if index not in repaired else ():

@@ -50,9 +50,9 @@ CONVERSATION: list[BaseMessage] = [
     ToolMessage("bad arguments", tool_call_id="c2", status="error"),
     AIMessage("", tool_calls=[{"name": "look", "args": {}, "id": None}], additional_kwargs={"parsed": None}),
     ToolMessage([{"type": "text", "text": "x"}, "y"], tool_call_id="look"),
-    AIMessageChunk("Done", chunk_position="last"),
-    ChatMessage("Well.", role="critic"),
-    FunctionMessage("5", name="old"),
+    AIMessageChunk(content="Done", chunk_position="last"),
+    ChatMessage(content="Well.", role="critic"),
+    FunctionMessage(content="5", name="old"),
     RemoveMessage(id="m1"),
     AIMessage([]),
 ]

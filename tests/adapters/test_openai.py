@@ -57,10 +57,10 @@ def test_content_is_never_missing_nor_null_without_need() -> None:
     assert adapters.to_openai(adapters.from_openai([refusal])) == [refusal]
 
 
-def test_null_and_empty_calls_are_not_sent_back() -> None:
-    for nothing in (None, []):
-        messages = adapters.from_openai([reply("x") | {"tool_calls": nothing}])
-        assert sent(messages) == ([reply("x")], [])
+@pytest.mark.parametrize("nothing", [None, []])
+def test_null_and_empty_calls_are_not_sent_back(nothing: Any) -> None:
+    messages = adapters.from_openai([reply("x") | {"tool_calls": nothing}])
+    assert sent(messages) == ([reply("x")], [])
 
 
 def test_names_of_participants_are_mapped_unless_openai_sent_them() -> None:
@@ -125,7 +125,7 @@ def test_what_json_cannot_hold_is_refused_with_its_path() -> None:
 
 
 def test_a_key_of_lone_surrogates_does_not_swallow_another() -> None:
-    call = {"id": "c", "name": "f", "args": {"\ud83d": 1, "\ud83e": 2}}
+    call = {"id": "c", "name": "f", "args": dict(zip("\ud83d\ud83e", (1, 2), strict=True))}
     turns = adapters.to_anthropic([{"role": "assistant", "toolCalls": [call]}])
     assert sorted(turns[1]["content"][0]["input"].values()) == [1, 2]
     json.dumps(turns, ensure_ascii=False).encode()

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, with_config
 
 Json = dict[str, Any]
 
-_REQUIRED = (typing_extensions.Required, typing.Required)
+_REQUIRED: tuple[Any, ...] = (typing_extensions.Required, typing.Required)
 _QUALIFIERS = (*_REQUIRED, typing_extensions.NotRequired, typing.NotRequired)
 
 
@@ -57,9 +57,11 @@ def _is_json(kind: Any) -> bool:
 
 def _closed(kind: Any) -> Any:
     hints = typing_extensions.get_type_hints(kind, include_extras=True)
-    fields = {
-        name: (typing.Required if get_origin(hint) in _REQUIRED else typing.NotRequired)[_strict(hint)]  # type: ignore[index] # computed
-        for name, hint in hints.items()
-    }
-    made = typing_extensions.TypedDict(kind.__name__, fields, total=False)  # type: ignore[operator] # computed
-    return with_config(ConfigDict(extra="forbid", arbitrary_types_allowed=True))(made)
+    fields: Json = {}
+    for name, hint in hints.items():
+        presence: Any = typing.Required if get_origin(hint) in _REQUIRED else typing.NotRequired
+        fields[name] = presence[_strict(hint)]
+    make: Any = typing_extensions.TypedDict
+    return with_config(ConfigDict(extra="forbid", arbitrary_types_allowed=True))(
+        make(kind.__name__, fields, total=False)
+    )

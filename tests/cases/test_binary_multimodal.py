@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from msglog import MessageHistory, MessageLog
+from msglog.adapters import from_anthropic, from_openai, from_openai_responses
 from msglog.errors import CodecError
 from tests.concurrency.workers import user
 
@@ -33,3 +34,15 @@ async def test_bin_3_bytes_deep_inside_are_refused_alike_on_every_way_in(log: Me
     with pytest.raises(CodecError, match=r"content\.rows\[0\]\.blob"):
         MessageHistory().append(result)
     assert await log.count() == 0
+
+
+def test_bin_3_bytes_in_what_a_provider_sent_are_refused_with_their_path() -> None:
+    blob = {"type": "image", "source": {"data": b"\xff"}}
+    for read, given in (
+        (from_openai, {"role": "user", "content": [blob]}),
+        (from_openai_responses, {"role": "user", "content": [blob]}),
+        (from_anthropic, {"role": "user", "content": [blob]}),
+    ):
+        with pytest.raises(CodecError) as caught:
+            read([given])
+        assert caught.value.path == "[0].content[0].source.data"

@@ -6,6 +6,9 @@ from typing import Any
 import pytest
 
 from msglog import MessageLog
+from msglog.adapters.stand_ins import INTERRUPTED
+from tests.adapters.checks import check_anthropic, check_openai
+from tests.strategies import calls, result, user
 
 STEP: list[dict[str, Any]] = [
     {"role": "assistant", "content": "let me see"},
@@ -34,3 +37,20 @@ async def test_int_2_nothing_of_a_reply_is_stored_before_it_is_appended(log: Mes
     with pytest.raises(asyncio.CancelledError):
         await log.add("assistant", await reply())
     assert [message.text for message in await log.all()] == ["q"]
+
+
+async def test_int_1_a_session_that_stopped_at_a_tool_call_can_go_on(log: MessageLog) -> None:
+    stored = [user("q"), calls("c1", "c2"), result("c1", "1"), user("still there?")]
+    await log.append_many(stored)
+    for real in (None, "2"):
+        if real is not None:
+            await log.append(result("c2", real))
+        sent, turns = await log.to_openai(), await log.to_anthropic()
+        check_openai(sent)
+        check_anthropic({"messages": turns})
+        assert [message.get("tool_call_id", message["role"]) for message in sent[2:]] == ["c1", "c2", "user"]
+        assert sent[3]["content"] == (real or INTERRUPTED)
+        blocks = turns[2]["content"]
+        assert [block.get("tool_use_id") for block in blocks] == ["c1", "c2", None]
+        assert blocks[1].get("is_error", False) == (real is None)
+    assert [message.message.to_json() for message in (await log.all())[:4]] == stored

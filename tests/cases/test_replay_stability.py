@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import msglog
-from msglog import MessageHistory
+from msglog import MessageHistory, adapters
 from msglog.message import Message
 from tests.concurrency.workers import LOG, user
 
@@ -38,3 +38,24 @@ async def test_rpl_1_what_is_rendered_after_a_restart_is_byte_for_byte_what_was_
         assert rendered(MessageHistory.from_json(snapshot).render()) == before
         await log.append(user("more"))
         assert rendered((await log.history()).render()).startswith(before[:-1])
+
+
+async def test_rpl_1_what_is_sent_after_a_restart_is_byte_for_byte_what_was_before(path: Path) -> None:
+    names = ["to_anthropic", "to_gemini", "to_langchain", "to_openai", "to_openai_responses"]
+    history = MessageHistory().append(*MESSAGES)
+
+    def sent(messages: Iterable[Message]) -> list[bytes]:
+        given = list(messages)
+        return [json.dumps(getattr(adapters, name)(given), ensure_ascii=False).encode() for name in names]
+
+    before = sent(history.render())
+    async with msglog.open(path) as store:
+        await store.log(LOG).commit(history)
+    async with msglog.open(path) as store:
+        log = store.log(LOG)
+        assert sent(await log.all()) == before
+        snapshot = json.loads(json.dumps((await log.history(full=True)).to_json()))
+        assert sent(MessageHistory.from_json(snapshot).render()) == before
+        await log.append({"role": "assistant", "content": "more"})
+        after = sent(await log.all())
+    assert all(new.startswith(old[:-1]) for new, old in zip(after, before, strict=True))

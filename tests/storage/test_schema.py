@@ -173,7 +173,7 @@ KEPT = ("log_id", "seq", "id", "revision", "kind", "role", "at", "content_hash",
     "other",
     [
         *({column: f"coalesce({column}, 'kept')"} for column in ("name", "text", "parts", "sources", "meta", "extra")),
-        {"salt": "x'00'"},
+        {"salt": "x'01'"},
         {"redacted_at": "NULL"},
         {"tool_calls": "NULL"},
         {"tool_call_id": "'other'"},

@@ -1,0 +1,34 @@
+"""The write-ahead log's file, where what SQLite does with it is not enough."""
+
+from __future__ import annotations
+
+import os
+
+from msglog.storage.engine import DriverError
+
+_PIECE = 2**20
+
+
+def rewrite(path: str) -> None:
+    """Write the log of the store at `path` again, and sync it. The caller holds the store's write lock.
+
+    A sync that failed may have left what it was to write in memory alone, for good: the next one finds nothing
+    to do and succeeds (https://wiki.postgresql.org/wiki/Fsync_Errors). SQLite would rely on it all the same.
+    The file bears no locks that opening it here could drop; those are on the store's file and on its `-shm`.
+    Raises `DriverError`.
+    """
+    try:
+        descriptor = os.open(f"{path}-wal", os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise DriverError("SQLITE_IOERR_ACCESS", f"write-ahead log: {error.strerror}") from error
+    try:
+        at = 0
+        while data := os.pread(descriptor, _PIECE, at):
+            at += os.pwrite(descriptor, data, at)
+        os.fsync(descriptor)
+    except OSError as error:
+        raise DriverError("SQLITE_IOERR_FSYNC", f"write-ahead log: {error.strerror}") from error
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,26 @@
+"""The code of docs/adapters.md is run, in order, and prints what it says that it prints."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from msglog import adapters
+
+CHAPTER = (Path(__file__).resolve().parents[2] / "docs" / "adapters.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"```python\n((?:(?!```).)*)```\n\n```text\n(.*?)```", CHAPTER, re.DOTALL)
+
+
+def test_every_example_prints_what_the_chapter_says(tmp_path: Path) -> None:
+    assert len(EXAMPLES) == CHAPTER.count("```python")
+    for code, expected in EXAMPLES:
+        command = [sys.executable, "-W", "error", "-c", code]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+        assert (done.stdout, done.stderr) == (expected, "")
+
+
+def test_every_adapter_is_in_the_chapter() -> None:
+    assert set(adapters.__all__) <= set(re.findall(r"\w+", CHAPTER))
+    assert adapters.__all__ == sorted(adapters.__all__)
