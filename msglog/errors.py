@@ -183,12 +183,24 @@ class ConflictError(MsgLogError):
     ids: tuple[str, ...]
 
     def __init__(
-        self, expected: str | int | None, actual: str | int | None, ids: Sequence[str] = (), reason: str = ""
+        self,
+        expected: str | int | None,
+        actual: str | int | None,
+        ids: Sequence[str] = (),
+        reason: str = "",
+        *,
+        may_rebase: bool = False,
     ) -> None:
         detail = f" ({_named(ids)} no longer active)" if ids else (f" ({reason})" if reason else "")
+        if isinstance(expected, int):
+            text = f"the log was to end at seq {expected}, but ends at {actual}; nothing was written. "
+            text += "Read what came since, and append again"
+        else:
+            text = f"built on revision {expected!r}, but the branch is at {actual!r}{detail}; nothing was written. "
+            text += "Load the history again and redo the change"
+            text += ', or commit with on_conflict="rebase"' if may_rebase else ""
         super().__init__(
-            f"built on {expected!r}, but the branch is at {actual!r}{detail}; nothing was written. "
-            'Load the history again and redo the change, or commit with on_conflict="rebase"',
+            text,
             expected=expected,
             actual=actual,
             ids=tuple(ids),

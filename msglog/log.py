@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, overload
 
-from msglog.adapters import to_anthropic, to_langchain, to_openai
+from msglog.adapters import Repair, to_anthropic, to_langchain, to_openai
 from msglog.budget import LogUsage, UsageTotal, total_usage
 from msglog.budget.pricing import Prices
 from msglog.checks import checked_count, checked_name
@@ -96,6 +96,7 @@ class MessageLog:
         where the id holds other content. `expected_seq` (the log's last seq) and `expected_head` (the
         branch's head revision) make it conditional: `ConflictError` where they are not so.
         """
+        _check_expected(expected_seq, expected_head)
         entry = self._entry(message, id, as_meta(meta), now_us())
         return (await self._append([entry], expected_seq, expected_head))[0]
 
@@ -112,6 +113,7 @@ class MessageLog:
         """
         if isinstance(messages, (str, Mapping, Message)):
             raise InvalidMessageError("", f"expected an iterable of messages, not {type(messages).__name__}")
+        _check_expected(expected_seq, expected_head)
         now = now_us()
         drafts: list[Draft] = []
         for i, message in enumerate(messages):
@@ -206,17 +208,24 @@ class MessageLog:
 
         return await self._access.read(work)
 
-    async def to_openai(self) -> list[dict[str, Any]]:
-        """The view in OpenAI's Chat Completions format."""
-        return to_openai(await self.all())
+    async def to_openai(self, report: list[Repair] | None = None) -> list[dict[str, Any]]:
+        """The view in OpenAI's Chat Completions format. What had to be repaired for it is added to `report`."""
+        return to_openai(await self.all(), report=report)
 
-    async def to_anthropic(self) -> list[dict[str, Any]]:
-        """The turns of the view in Anthropic's Messages format; system messages are left out."""
-        return to_anthropic(await self.all())
+    async def to_anthropic(self, report: list[Repair] | None = None) -> list[dict[str, Any]]:
+        """The turns of the view in Anthropic's Messages format; system messages are left out.
 
-    async def to_langchain(self) -> list[dict[str, Any]]:
-        """The view as LangChain's role and content dicts: user, assistant and system messages."""
-        return to_langchain(await self.all())
+        What had to be repaired for it is added to `report`.
+        """
+        return to_anthropic(await self.all(), report=report)
+
+    async def to_langchain(self, report: list[Repair] | None = None) -> list[dict[str, Any]]:
+        """The view as LangChain's role and content dicts: user, assistant and system messages, no tool exchanges.
+
+        What was left out or had to be repaired is added to `report`. `msglog.adapters.to_langchain_messages`
+        gives real message objects, tools included.
+        """
+        return to_langchain(await self.all(), report=report)
 
     # The lineage
 
@@ -237,6 +246,8 @@ class MessageLog:
 
     async def find(self, entry_id: str) -> StoredMessage | None:
         """The message of an entry id, or None: whether an uncertain append is stored."""
+        if not isinstance(entry_id, str):
+            raise TypeError(f"an entry id is expected, not {type(entry_id).__name__}; get() takes a seq")
         return await self._read(reader.find_entry, self._store.path, self.name, entry_id)
 
     async def read(self, after: int = 0, limit: int = PAGE) -> list[StoredMessage]:
@@ -360,19 +371,24 @@ class MessageLog:
 
     async def edit(
         self,
-        *patches: PatchInput,
+        *patches: PatchInput | Sequence[PatchInput],
         on_conflict: OnConflict = "raise",
         strict: bool = False,
         keep_pairs: bool = False,
         meta: Mapping[str, Any] | None = None,
     ) -> MessageHistory:
         """Edit the branch's view and commit that; the history that it leads to. See `MessageHistory.edit`."""
+        given: list[PatchInput] = []
+        for patch in patches:
+            given.extend(patch if isinstance(patch, (list, tuple)) else [cast("PatchInput", patch)])
         history = await self.history()
-        edited = history.edit(patches, strict=strict, keep_pairs=keep_pairs, meta=meta)
+        edited = history.edit(given, strict=strict, keep_pairs=keep_pairs, meta=meta)
         return history if edited is history else await self.commit(edited, on_conflict)
 
     async def restore(self, entry_ids: Iterable[str] | None = None) -> list[Message]:
         """The original turns behind the view, or behind given entries: summaries expanded to their sources."""
+        if isinstance(entry_ids, str):
+            raise TypeError("a list of entry ids is expected, not one")
         ids = None if entry_ids is None else list(entry_ids)
 
         def work(connection: Connection) -> list[Message]:
@@ -445,3 +461,10 @@ def _names_an_id(message: EntryInput) -> bool:
     if isinstance(message, Mapping):
         return "message" in message and message.get("id") is not None
     return not isinstance(message, Message)
+
+
+def _check_expected(seq: int | None, head: str | None) -> None:
+    if seq is not None:
+        checked_count(seq, "expected_seq")
+    if head is not None and not isinstance(head, str):
+        raise TypeError(f"expected_head must be a revision id, not {type(head).__name__}")

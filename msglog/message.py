@@ -170,6 +170,18 @@ class ToolCall(_WithExtra):
     raw: str | None = None
     extra: JsonObject = EMPTY
 
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_other_forms(cls, data: Any) -> Any:
+        """A provider's call would be taken for one without arguments, and its arguments for something extra."""
+        if isinstance(data, dict):
+            foreign = [key for key in ("function", "arguments", "input") if key in data]
+            if foreign:
+                reason = "looks like a provider's form of a call; convert the message with msglog.adapters, "
+                reason += "from_openai or from_anthropic say, or give the arguments as args"
+                raise InvalidMessageError(foreign[0], reason)
+        return data
+
     @classmethod
     def from_text(cls, id: str, name: str, arguments: str | None, **extra: Any) -> Self:  # noqa: A002 the field's name
         """A call from the text of its arguments, as providers send it. Blank text means no arguments."""
@@ -261,7 +273,8 @@ class Message(_WithExtra):
         content = self.content
         if content is not None and type(content) is not str and self.role != "tool":
             if type(content) is not FrozenList:
-                reason = f"must be a string, a list of parts or None, not {type(content).__name__}"
+                kind = "an object" if isinstance(content, dict) else f"a {type(content).__name__}"
+                reason = f"must be a string, a list of parts or None, not {kind}"
                 raise InvalidMessageError("content", reason)
             _checked_parts(content)
         return self
@@ -371,6 +384,13 @@ class MessageMeta(FrozenModel):
 _META_KEYS = _known_keys(MessageMeta)
 
 
+def _no_message(value: object) -> InvalidMessageError:
+    reason = f"expected a Message or a dict, not {type(value).__name__}"
+    if hasattr(value, "model_dump"):
+        reason += "; convert a provider's object with msglog.adapters, as in from_openai([message.model_dump()])"
+    return InvalidMessageError("", reason)
+
+
 def as_message(value: Message | Mapping[str, Any]) -> Message:
     """`value` as a plain `Message`; `InvalidMessageError` or `CodecError` where it is none."""
     if type(value) is dict and len(value) == 2:  # the usual case, at a fifth of the time
@@ -384,7 +404,7 @@ def as_message(value: Message | Mapping[str, Any]) -> Message:
         return value
     if isinstance(value, Mapping):
         return Message(**string_keys(value))
-    raise InvalidMessageError("", f"expected a Message or a dict, not {type(value).__name__}")
+    raise _no_message(value)
 
 
 def _as_id(value: str) -> str:

@@ -28,6 +28,9 @@ class RawLog:
     def __init__(self, log: MessageLog) -> None:
         self._log = log
 
+    def __repr__(self) -> str:
+        return f"<RawLog {self._log.name!r} in {self._log.store.path}>"
+
     async def all(self) -> list[StoredMessage]:
         """Every message."""
         return [message async for message in self.iterate()]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import takewhile
 from types import ModuleType, TracebackType
-from typing import Any, Literal, Self, TypeAlias, TypeVar
+from typing import Any, Literal, NoReturn, Self, TypeAlias, TypeVar
 
 from msglog.checks import checked_count, checked_name
 from msglog.errors import CannotOpenError, InvalidMessageError
@@ -299,7 +299,7 @@ def _path(path: str | os.PathLike[str]) -> str:
     name = os.fspath(path)
     if not isinstance(name, str):
         raise TypeError(f"a path must be a str or a path, not {type(name).__name__}")
-    name = name.removeprefix("sqlite:///")
+    name = os.path.expanduser(name.removeprefix("sqlite:///"))
     if not name or "\0" in name:
         raise CannotOpenError(name, "the path is empty" if not name else "the path holds NUL")
     if "://" in name:
@@ -347,6 +347,15 @@ class Opening:
     ) -> None:
         if self._store is not None:
             await self._store.close()
+
+    def __enter__(self) -> NoReturn:
+        self._used = True
+        raise TypeError("a store is opened with `async with msglog.open(…)`; msglog.sync.open serves plain `with`")
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"no {name!r}: the store is not open yet; use `async with msglog.open(…)`, or await it")
 
     def __del__(self) -> None:
         if not self._used:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import ModuleType, TracebackType
 from typing import Any, Self, overload
 
+from msglog.adapters import Repair
 from msglog.budget import LogUsage
 from msglog.budget.pricing import Prices
 from msglog.codec import JsonValue
@@ -79,12 +80,19 @@ class MessageLog:
         ...
     def iterate(self, page_size: int=...) -> Iterator[StoredMessage]:
         """The messages of the view as it is now, page by page. Nothing is held between pages."""
-    def to_openai(self) -> list[dict[str, Any]]:
-        """The view in OpenAI's Chat Completions format."""
-    def to_anthropic(self) -> list[dict[str, Any]]:
-        """The turns of the view in Anthropic's Messages format; system messages are left out."""
-    def to_langchain(self) -> list[dict[str, Any]]:
-        """The view as LangChain's role and content dicts: user, assistant and system messages."""
+    def to_openai(self, report: list[Repair] | None=...) -> list[dict[str, Any]]:
+        """The view in OpenAI's Chat Completions format. What had to be repaired for it is added to `report`."""
+    def to_anthropic(self, report: list[Repair] | None=...) -> list[dict[str, Any]]:
+        """The turns of the view in Anthropic's Messages format; system messages are left out.
+
+            What had to be repaired for it is added to `report`.
+            """
+    def to_langchain(self, report: list[Repair] | None=...) -> list[dict[str, Any]]:
+        """The view as LangChain's role and content dicts: user, assistant and system messages, no tool exchanges.
+
+            What was left out or had to be repaired is added to `report`. `msglog.adapters.to_langchain_messages`
+            gives real message objects, tools included.
+            """
     def count(self) -> int:
         """How many messages the branch's lineage brought in."""
     def seq(self) -> int:
@@ -124,7 +132,7 @@ class MessageLog:
             done again on the new head, strictly (every entry that they name must be active there), and the
             history of that is returned. A commit sent again is recognised and changes nothing.
             """
-    def edit(self, *patches: PatchInput, on_conflict: OnConflict=..., strict: bool=..., keep_pairs: bool=..., meta: Mapping[str, Any] | None=...) -> MessageHistory:
+    def edit(self, *patches: PatchInput | Sequence[PatchInput], on_conflict: OnConflict=..., strict: bool=..., keep_pairs: bool=..., meta: Mapping[str, Any] | None=...) -> MessageHistory:
         """Edit the branch's view and commit that; the history that it leads to. See `MessageHistory.edit`."""
     def restore(self, entry_ids: Iterable[str] | None=...) -> list[Message]:
         """The original turns behind the view, or behind given entries: summaries expanded to their sources."""

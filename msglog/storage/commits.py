@@ -42,7 +42,7 @@ def commit(transaction: Transaction, request: Commit) -> Committed:
     if base != line.head.number:
         if not request.rebase or not newer:
             expected = transaction.execute(sql.REVISION_STATE, (line.state.id, base))[0][1]
-            raise ConflictError(expected, line.head.id)
+            raise ConflictError(expected, line.head.id, may_rebase=bool(newer) and not request.rebase)
         rebase = True
     for revision in newer:
         _write_revision(transaction, line, request, revision, rebase=rebase)
@@ -129,7 +129,7 @@ def _write_revision(transaction: Transaction, line: Line, request: Commit, revis
             if entry.id not in line.seqs:
                 new.append(item)
         elif found[2] is not None or tuple(found[3:]) != item.content:
-            raise DuplicateEntryError(entry.id, "it is stored with other content")
+            raise DuplicateEntryError(entry.id, "it is stored with other content, or other metadata")
         else:
             line.seqs[entry.id] = found[0]
     if rebase and (operation is None or operation.type == "view" or revision.entry_ids is not None):
