@@ -13,6 +13,8 @@ from msglog.history.graph import Revision
 from msglog.history.operations import parse_operation
 from msglog.message import Entry, FrozenModel
 
+_FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_999  # the years 1 to 9999, which a datetime holds
+
 
 def parse_revision(data: object) -> Revision:
     """A revision of a JSON object: our own form, or the original's, which lists every `entryIds`.
@@ -28,7 +30,7 @@ def parse_revision(data: object) -> Revision:
         raise InvalidHistoryError("a revision must have an id")
     if not isinstance(parent, (str, type(None))) or not isinstance(data.get("replaces"), (str, type(None))):
         raise InvalidHistoryError(f"revision {revision_id!r}: parent and replaces must be ids")
-    if isinstance(created, bool) or not isinstance(created, (int, float)) or not abs(created) < 1e15:
+    if isinstance(created, bool) or not isinstance(created, (int, float)) or not _FIRST_MS <= created <= _LAST_MS:
         raise InvalidHistoryError(f"revision {revision_id!r}: createdAt must be milliseconds since 1970")
     listed = data.get("entryIds")
     if listed is not None and (not isinstance(listed, (list, tuple)) or not all(isinstance(i, str) for i in listed)):

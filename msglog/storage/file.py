@@ -324,6 +324,8 @@ def _located(path: str, *, read_only: bool, create: bool) -> tuple[int, int]:
         raise CannotOpenError(path, getattr(error, "strerror", None) or str(error)) from error
     if stat.S_ISDIR(status.st_mode):
         raise CannotOpenError(path, "it is a directory; name a file in it")
+    if status.st_nlink > 1:
+        raise CannotOpenError(path, "it has a second name (a hard link), whose locks would be others; unlink one")
     if not read_only and not os.access(path, os.W_OK):
         raise ReadOnlyError(path, "the file is not writable; open it with read_only=True")
     return status.st_dev, status.st_ino

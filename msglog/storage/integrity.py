@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from msglog.codec import decode
+from msglog.codec import decode, from_column
 from msglog.errors import MsgLogError, UnknownLogError
 from msglog.history.operations import apply_patch, narrowed, parse_operation
 from msglog.storage.engine import Connection, DriverError, Row
 from msglog.storage.hashes import chain_hash, content_hash, revision_hash
+from msglog.storage.migrate import object_statements
 from msglog.storage.rows import CONTENT
 from msglog.storage.spans import Run, SpanSequence, count, decode_spans, extended, runs_of
 
@@ -62,6 +63,14 @@ class Report:
 
 
 def verify(connection: Connection, log: str | None = None) -> Report:
+    """Whether the rows, of one log or of all, and the triggers and views are what was committed."""
+    report = verify_rows(connection, log)
+    if log is None:
+        _check_objects(connection, report)
+    return report
+
+
+def verify_rows(connection: Connection, log: str | None = None) -> Report:
     """Walk the chains of one log or of all, recompute every view, and compare counters and heads."""
     report = Report()
     try:
@@ -70,7 +79,7 @@ def verify(connection: Connection, log: str | None = None) -> Report:
                 if line != "ok":
                     report.add(None, "the file", line)
         rows = connection.execute(
-            "SELECT id, uid, name, entry_count, revision_count, chain_hash FROM logs"
+            "SELECT id, uid, name, entry_count, revision_count, chain_hash, purged_n, purged_root FROM logs"
             " WHERE purged_at IS NULL AND (?1 IS NULL OR name = ?1) ORDER BY id",
             (log,),
         )
@@ -83,6 +92,14 @@ def verify(connection: Connection, log: str | None = None) -> Report:
     except DriverError as error:
         report.add(log, "the file", f"SQLite cannot read on ({error.code})")
     return report
+
+
+def _check_objects(connection: Connection, report: Report) -> None:
+    """The triggers and views, which belong to the store as its tables do."""
+    found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE type IN ('trigger', 'view')")}
+    for statement in object_statements():
+        if statement.rstrip(";") not in found:
+            report.add(None, " ".join(statement.split()[1:3]), "it is missing, or another one")
 
 
 def _check_strays(connection: Connection, report: Report) -> None:
@@ -106,7 +123,7 @@ class _Check:
     def __init__(self, connection: Connection, report: Report, row: Row) -> None:
         self._connection = connection
         self._report = report
-        self._id, self._uid, self._name, self._entry_count, self._revision_count, self._chain = row
+        self._id, self._uid, self._name, self._entry_count, self._revision_count, self._chain, *self._purged = row
         self._came_with = array("q")  # of each seq, the number of its revision: it never falls
         self._chunks: dict[int, list[Run]] = {}  # those looked at last
         self._lines: dict[str, list[Any]] = {}  # branch -> its first revision's parent, and its newest revision
@@ -114,6 +131,8 @@ class _Check:
     def run(self) -> None:
         """Check everything."""
         self._report.logs += 1
+        if self._purged != [None, None]:
+            self._problem("the log", "it holds what only the receipt of a purged one does")
         self._walk_entries()
         self._walk_revisions()
         self._check_branches()
@@ -156,7 +175,8 @@ class _Check:
                 self._problem(where, "the content is not what was stored")
         else:
             self._report.redacted += 1
-            if any(content[i] is not None for i in (2, 3, 4, 7, 8, 9)) or (salt or b"").strip(b"\0"):
+            bare = content[5] is None or all(not call.get("args") for call in decode(from_column(content[5])))
+            if any(content[i] is not None for i in (2, 3, 4, 7, 8, 9)) or not bare or (salt or b"").strip(b"\0"):
                 self._problem(where, "a redacted entry holds content")
         header = (seq, entry_id, content[0], content[1], at, revision)
         if chain_hash(previous, self._uid, header, hashed) != chained:

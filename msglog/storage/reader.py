@@ -180,8 +180,7 @@ def lineage_messages(connection: Connection, path: str, log: str, branch: str | 
         if not connection.execute(sql.FORKED_FROM, (number, branch)):
             raise UnknownBranchError(log, branch)
         parts = segments(connection, number, branch)
-        bound = [value for part in parts for value in part]
-        rows = connection.execute(sql.lineage_entries(len(parts)), (number, after, *bound, limit, 0))
+        rows = connection.execute(sql.LINEAGE_ENTRIES, (number, after, encode(parts), limit))
     messages = [stored_message(row, path, log) for row in rows]
     return Page(messages, messages[-1].seq if len(messages) == limit else max(after, end), number, end)
 
@@ -324,17 +323,16 @@ def revision_page(
     """Revisions, newest first, those below a number: of a branch's lineage, or of the whole log."""
     if branch is None:
         found = log_id(connection, log)
-        condition, bound = "1", []
+        condition, bound = "1", list[str]()
     else:
         state = branch_state(connection, path, log, branch)
         found = None if state is None else state.log_id
         parts = [] if found is None else segments(connection, found, branch)
-        condition = " OR ".join("(branch = ? AND number <= ?)" for _ in parts)
-        bound = [value for part in parts for value in part]
+        condition, bound = sql.ON_LINEAGE, [encode(parts)]
     if found is None:
         return []
     rows = connection.execute(
-        f"SELECT {', '.join(REVISION)} FROM revisions WHERE log_id = ? AND number < ? AND ({condition})"
+        f"SELECT {', '.join(REVISION)} FROM revisions AS r WHERE log_id = ? AND number < ? AND {condition}"
         " ORDER BY number DESC LIMIT ?",
         (found, 2**62 if below is None else below, *bound, limit),
     )

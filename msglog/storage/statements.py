@@ -5,9 +5,7 @@ They are compiled once. Each constant says, in order, the parameters that it tak
 
 from __future__ import annotations
 
-from functools import cache
-
-from sqlalchemy import Select, and_, bindparam, func, insert, or_, select, update
+from sqlalchemy import Select, and_, bindparam, func, insert, select, update
 from sqlalchemy.dialects.sqlite import dialect
 from sqlalchemy.sql import ClauseElement
 from sqlalchemy.sql.elements import ColumnElement
@@ -200,28 +198,18 @@ ENTRIES_OF_RUNS = (
 )
 
 
-@cache
-def lineage_entries(segments: int) -> str:
-    """Entries that came in with given revisions: after a seq, on (branch, last revision) pairs, at most so many.
+ON_LINEAGE = (
+    "EXISTS (SELECT 1 FROM json_each(?) AS s"
+    " WHERE json_extract(s.value, '$[0]') = r.branch AND r.number <= json_extract(s.value, '$[1]'))"
+)
+"""Whether a revision `r` is on a lineage, given as a JSON list of [branch, last revision]."""
 
-    Parameters: log id, seq, then branch and last revision for each of `segments`, limit.
-    """
-    on_lineage = or_(
-        *(and_(revisions.c.branch == _p(f"branch{i}"), revisions.c.number <= _p(f"last{i}")) for i in range(segments))
-    )
-    return compiled(
-        select(*_STORED)
-        .join_from(
-            entries,
-            revisions,
-            and_(revisions.c.log_id == entries.c.log_id, revisions.c.number == entries.c.revision),
-        )
-        .where(entries.c.log_id == _p("log_id"), entries.c.seq > _p("after"), on_lineage)
-        .order_by(entries.c.seq)
-        .limit(bindparam("limit"))
-    )
-
-
+# log id, seq, lineage, limit -> the STORED columns of what came in with a lineage's revisions
+LINEAGE_ENTRIES = (
+    f"SELECT {', '.join(f'e.{name}' for name in STORED)} FROM entries AS e CROSS JOIN revisions AS r"
+    " ON r.log_id = e.log_id AND r.number = e.revision"
+    f" WHERE e.log_id = ? AND e.seq > ? AND {ON_LINEAGE} ORDER BY e.seq LIMIT ?"
+)
 # log id, seq, limit
 ENTRIES_AFTER = compiled(
     select(*_STORED)

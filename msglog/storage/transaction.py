@@ -232,7 +232,9 @@ class Transaction:
         if found is None:
             return None
         seq, revision, redacted_at, *content = found
-        if redacted_at is not None or tuple(content) != item.content:
+        if redacted_at is not None:
+            raise DuplicateEntryError(entry_id, "its entry was redacted")
+        if tuple(content) != item.content:
             raise DuplicateEntryError(entry_id, "it is stored with other content, or other metadata")
         if (line.state.id, entry_id) in self._pending and any(
             row[0] == line.state.id and row[1] == revision and row[4] == line.branch for row in self._revisions

@@ -134,7 +134,7 @@ class Writer:
         self._ledger = Ledger()
         self._connection: Connection | None = None
         self._level: bool | None = None
-        self._wal_identity: int | None = None
+        self._beside: tuple[int, int] | None = None  # the inodes of the log and its index
         self.broken: MsgLogError | None = None
         self._queue: deque[Job] = deque()
         self._changed = threading.Condition()
@@ -143,6 +143,7 @@ class Writer:
         self._thread: threading.Thread | None = None
         self._pages = 0
         self._wal = f"{path}-wal"
+        self._index = f"{path}-shm"
         self._wal_size = 0
         self._tried_at = 0
         self._doubtful = False  # a sync failed: what it was to write may be in memory alone
@@ -161,10 +162,14 @@ class Writer:
                 raise StoreClosedError(self.path)
             if self.broken is not None:
                 raise self.broken
-            self._queue.append(job)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="msglog-writer", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="msglog-writer", daemon=True)
+                try:
+                    thread.start()
+                except RuntimeError as error:
+                    raise StoreIOError(self.path, f"no thread to write with: {error}") from error
+                self._thread = thread
+            self._queue.append(job)
             self._changed.notify_all()
 
     def withdraw(self, job: Job) -> None:
@@ -236,6 +241,7 @@ class Writer:
             if self._begin(deadline):
                 jobs = self._take()
                 self._commit_group(jobs)
+                self._on_commit()
                 if self._checkpoint_is_due():
                     Job.wake(jobs)
                     jobs = []
@@ -281,7 +287,7 @@ class Writer:
             except DriverError:
                 dismiss(connection)
                 raise
-            self._connection, self._level, self._wal_identity = connection, None, None
+            self._connection, self._level, self._beside = connection, None, None
             self._ledger.forget()
         return self._connection
 
@@ -298,8 +304,6 @@ class Writer:
         """The jobs of the next group, first come first served."""
         jobs: list[Job] = []
         size = 0
-        now = time.monotonic()
-        late: list[Job] = []
         with self._changed:
             while self._queue and len(jobs) < GROUP_REQUESTS:
                 job = self._queue[0]
@@ -307,13 +311,8 @@ class Writer:
                     break
                 self._queue.popleft()
                 job.taken = True
-                if job.deadline < now:
-                    job.error = StoreBusyError(self.path, now - job.queued)
-                    late.append(job)
-                else:
-                    jobs.append(job)
-                    size += job.request.size
-        Job.wake(late)
+                jobs.append(job)
+                size += job.request.size
         return jobs
 
     def _expire(self) -> None:
@@ -399,23 +398,26 @@ class Writer:
         self._pages += 6 + sum(job.request.size for job in jobs) // 3000 + len(jobs) // 8
         if transaction.erased:
             self._finish_erasure(jobs)
-        self._on_commit()
 
     def _in_place(self) -> bool:
-        """Whether the file and its write-ahead log are still those that were opened."""
+        """Whether the file is still the one that was opened, under one name, with its write-ahead log and index.
+
+        Whoever opens it by another name, or finds the index gone and makes a new one, is not kept apart from us.
+        """
         try:
             status = os.stat(self.path)
-            if (status.st_dev, status.st_ino) != self._identity:
+            if (status.st_dev, status.st_ino) != self._identity or status.st_nlink > 1:
                 return False
             if self.journal_mode != "wal":
                 return True
             log = os.stat(self._wal)
+            found = (log.st_ino, os.stat(self._index).st_ino)
         except OSError:
             return False
         self._wal_size = log.st_size
-        if self._wal_identity is None:
-            self._wal_identity = log.st_ino
-        return log.st_ino == self._wal_identity
+        if self._beside is None:
+            self._beside = found
+        return found == self._beside
 
     # When the disk says no
 
@@ -460,9 +462,13 @@ class Writer:
 
     def _finish_erasure(self, jobs: list[Job]) -> None:
         """Take what was erased out of the write-ahead log, and say in the receipts whether that is done."""
-        self._see_erasure(self._connected())
         self._rewrite_at = 0.0
-        complete = self._erase(0.5)
+        try:
+            self._see_erasure(self._connected())
+            complete = self._erase(0.5)
+        except DriverError:  # it is committed all the same, and its mark says that something is left to do
+            self._erasing = self._rewriting = True
+            complete = False
         for job in jobs:
             if isinstance(job.result, (RedactReceipt, PurgeReceipt)):
                 job.result = replace(job.result, complete=complete)
