@@ -23,6 +23,7 @@ from msglog.errors import (
     StoreBusyError,
     StoreClosedError,
     StoreNotFoundError,
+    StoreReplacedError,
     TwoLibrariesError,
 )
 from msglog.storage import forks, wal
@@ -49,6 +50,8 @@ class StoreFile:
         self.writer = Writer(path, driver, identity, self.bell.ring)
         self.forked = False
         self.leases: WeakSet[Lease] = WeakSet()  # an abandoned store does not count
+        # Held open and never used, so that no other file can come to have this identity meanwhile.
+        self._pin = driver.connect(path, read_only=True)
         self._readers: list[Connection] = []
         self._lock = threading.Lock()
         self._pool: ThreadPoolExecutor | None = None
@@ -154,6 +157,7 @@ class StoreFile:
             pool.shutdown(wait=True)
         for connection in readers:
             dismiss(connection)
+        dismiss(self._pin)
         # The writer's connection goes last: closing it brings the write-ahead log into the file and removes it.
         self.writer.close()
         if self.writer.broken is not None:
@@ -258,7 +262,7 @@ def acquire(path: str, driver: Driver, *, read_only: bool, create: bool, patienc
     with _registry:
         file = _shared(identity, path, driver)
         if file is None:
-            file = _files[identity] = StoreFile(path, driver, identity, read_only=read_only)
+            file = _files[identity] = _opened(path, driver, identity, read_only=read_only)
             file.writer.full = full
             if not getattr(driver, "is_standard", False):
                 _guard_against_second_library()
@@ -269,6 +273,17 @@ def acquire(path: str, driver: Driver, *, read_only: bool, create: bool, patienc
         lease = Lease(file, read_only=read_only)
         file.leases.add(lease)
         return lease
+
+
+def _opened(path: str, driver: Driver, identity: tuple[int, int], *, read_only: bool) -> StoreFile:
+    try:
+        file = StoreFile(path, driver, identity, read_only=read_only)
+    except DriverError as error:
+        raise explained(error, path) from error
+    if _located(path, read_only=read_only, create=False) != identity:
+        file.close()
+        raise StoreReplacedError(path)
+    return file
 
 
 def _shared(identity: tuple[int, int], path: str, driver: Driver) -> StoreFile | None:

@@ -72,3 +72,13 @@ async def test_a_branch_behind_a_thousand_forks_is_read_like_any_other(tmp_path:
                 await log.add("user", str(i))
         assert [message.text for message in await log.read()] == ["root", *(str(i) for i in range(0, 1010, 100))]
         assert len([revision async for revision in log.lineage()]) == 13
+
+
+async def test_a_file_made_anew_where_one_was_removed_is_another_store(tmp_path: Path) -> None:
+    async with msglog.open(tmp_path / "a.db"):
+        (tmp_path / "a.db").unlink()
+        for _ in range(5):  # a file system gives the inode of a removed file to the next one, unless it is held
+            async with msglog.open(tmp_path / "a.db") as other:
+                assert await other.log("talk").add("user", "hi") == 1
+            for each in tmp_path.glob("a.db*"):
+                each.unlink()

@@ -69,9 +69,6 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file with all that a store can hold, which nobody has open."""
     path = tmp_path_factory.mktemp("integrity") / "filled.db"
     asyncio.run(_fill(path))
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for (trigger,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
-            connection.execute(f"DROP TRIGGER {trigger}")
     return path
 
 
@@ -88,9 +85,11 @@ ROWIDS = {"entries": {"n"}, "logs": {"id"}, "revisions": set(), "chunks": set(),
 
 @contextmanager
 def undone(connection: Connection) -> Iterator[None]:
-    """What is changed within is taken back."""
+    """No trigger stands in the way of what is changed within, and it is taken back."""
     connection.execute("BEGIN")
     try:
+        for (trigger,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'"):
+            connection.execute(f"DROP TRIGGER {trigger}")
         yield
     finally:
         connection.execute("ROLLBACK")
@@ -275,6 +274,17 @@ def test_one_log_can_be_verified_alone(connection: Connection) -> None:
         assert integrity.verify_rows(connection, "one").ok
         report = integrity.verify_rows(connection, "two")
     assert [(problem.log, problem.where) for problem in report.problems] == [("two", "seq 1")]
+
+
+@pytest.mark.parametrize("statement", ["DROP TRIGGER entries_delete", "DROP VIEW active_entries"])
+def test_a_trigger_or_a_view_that_is_gone_is_found(connection: Connection, statement: str) -> None:
+    connection.execute("BEGIN")
+    try:
+        connection.execute(statement)
+        (problem,) = integrity.verify(connection).problems
+    finally:
+        connection.execute("ROLLBACK")
+    assert problem.where == statement.removeprefix("DROP ")
 
 
 # Bits
