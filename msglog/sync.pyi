@@ -48,7 +48,8 @@ class MessageLog:
         until something is edited. `raw` reads the whole log, all branches.
 
         `on_append`, a function or a coroutine function, is called with each message that this object appended,
-        before `append` returns, in order and at most once; what it raises is logged and harms nothing.
+        before `append` returns, at most once and in the order in which one task or thread appended; what it raises is
+        logged and harms nothing.
         """
     name: str
     branch: str

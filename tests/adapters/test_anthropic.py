@@ -107,6 +107,20 @@ def test_an_error_result_holds_only_text() -> None:
     assert repairs == [("as-text", 2, "content")]
 
 
+def test_null_for_arguments_is_none() -> None:
+    call = {"id": "c", "name": "f", "args": None}
+    turns, repairs = sent([user("q"), {"role": "assistant", "toolCalls": [call]}, result("c")])
+    assert turns[1]["content"][0]["input"] == {}
+    assert repairs == [("wrapped", 1, "tool_calls[0].args")]
+
+
+def test_a_name_has_no_place_but_in_a_call() -> None:
+    named = [user("q") | {"name": "ada"}, calls("c"), result("c") | {"name": "look"}]
+    turns, repairs = sent([*named, user("r"), calls("d"), result("d") | {"name": "elsewhere"}])
+    assert "ada" not in str(turns)
+    assert repairs == [("dropped", 0, "name"), ("dropped", 5, "name")]
+
+
 def test_a_result_that_is_a_list_of_data_is_json_though_its_items_have_types() -> None:
     listing = [{"type": "file", "name": "a.py"}, {"type": "image", "name": "b.png"}]
     turns, _ = sent([user("q"), calls("c"), result("c", listing)])
