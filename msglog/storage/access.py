@@ -12,8 +12,8 @@ from typing import Any, Protocol, TypeVar
 
 from msglog.storage.engine import Connection
 from msglog.storage.file import Lease, StoreFile
+from msglog.storage.job import Job
 from msglog.storage.requests import Request
-from msglog.storage.writer import Job
 
 T = TypeVar("T")
 

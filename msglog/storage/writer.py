@@ -7,15 +7,13 @@ no bound of its own.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from msglog.errors import (
     BatchTooLargeError,
@@ -31,8 +29,9 @@ from msglog.storage import wal
 from msglog.storage.dispatch import carry_out
 from msglog.storage.engine import Connection, Driver, DriverError, dismiss, explained
 from msglog.storage.erasure import ERASURE, IN_FILE, IN_LOG
+from msglog.storage.job import Job
 from msglog.storage.ledger import Ledger
-from msglog.storage.requests import BATCH_BYTES, Appended, Committed, PurgeReceipt, RedactReceipt, Request
+from msglog.storage.requests import BATCH_BYTES, Appended, Committed, PurgeReceipt, RedactReceipt
 from msglog.storage.transaction import Transaction
 from msglog.storage.turnstile import Turnstile
 
@@ -48,76 +47,6 @@ REWRITE_PAUSE = 60.0
 
 WAL_BYTES = 8 * 2**20
 """A write-ahead log of this size calls for one that waits for readers."""
-
-
-class Job:
-    """A request in the queue, and whoever waits for it: a task of an event loop, or a thread."""
-
-    __slots__ = ("_future", "deadline", "error", "event", "loop", "queued", "request", "result", "taken")
-
-    def __init__(self, request: Request, patience: float) -> None:
-        self.request = request
-        self.queued = time.monotonic()
-        self.deadline = self.queued + patience
-        self.result: Any = None
-        self.error: BaseException | None = None
-        self.taken = False
-        self.loop: asyncio.AbstractEventLoop | None = None
-        self._future: asyncio.Future[None] | None = None
-        self.event: threading.Lock | None = None
-
-    async def outcome(self, writer: Writer) -> Any:
-        """Queue the request and wait for it in a task. A cancelled task takes it back if it still can."""
-        self.loop = asyncio.get_running_loop()
-        self._future = self.loop.create_future()
-        writer.submit(self)
-        try:
-            await self._future
-        except asyncio.CancelledError:
-            writer.withdraw(self)
-            raise
-        return self._answer()
-
-    def outcome_blocking(self, writer: Writer) -> Any:
-        """Queue the request and wait for it in a thread."""
-        self.event = threading.Lock()
-        self.event.acquire()  # released by the writer: a bare lock wakes a thread sooner than an Event
-        writer.submit(self)
-        try:
-            self.event.acquire()
-        except BaseException:
-            writer.withdraw(self)
-            raise
-        return self._answer()
-
-    def _answer(self) -> Any:
-        if self.error is not None:
-            raise self.error
-        return self.result
-
-    def settle(self) -> None:
-        """Wake the task that waits. Called on its loop."""
-        if self._future is not None and not self._future.done():
-            self._future.set_result(None)
-
-    @staticmethod
-    def wake(jobs: Iterable[Job]) -> None:
-        """Wake whoever waits for these jobs; one call for each event loop."""
-        by_loop: dict[asyncio.AbstractEventLoop, list[Job]] = {}
-        for job in jobs:
-            if job.event is not None:
-                job.event.release()
-            elif job.loop is not None:
-                by_loop.setdefault(job.loop, []).append(job)
-        for loop, settled in by_loop.items():
-            # A loop that was closed meanwhile has nobody left to wake.
-            with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(_settle_all, settled)
-
-
-def _settle_all(jobs: list[Job]) -> None:
-    for job in jobs:
-        job.settle()
 
 
 class Writer:

@@ -1,0 +1,94 @@
+"""A request in the writer's queue, and whoever waits for its answer."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+import time
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+from msglog.storage.requests import Request
+
+
+class Queue(Protocol):
+    """Where jobs wait: the writer."""
+
+    def submit(self, job: Job) -> None:
+        """Put a job in the queue."""
+        ...
+
+    def withdraw(self, job: Job) -> None:
+        """Take a job back, if it was not taken yet."""
+        ...
+
+
+class Job:
+    """A request in the queue, and whoever waits for it: a task of an event loop, or a thread."""
+
+    __slots__ = ("_future", "deadline", "error", "event", "loop", "queued", "request", "result", "taken")
+
+    def __init__(self, request: Request, patience: float) -> None:
+        self.request = request
+        self.queued = time.monotonic()
+        self.deadline = self.queued + patience
+        self.result: Any = None
+        self.error: BaseException | None = None
+        self.taken = False
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self._future: asyncio.Future[None] | None = None
+        self.event: threading.Lock | None = None
+
+    async def outcome(self, queue: Queue) -> Any:
+        """Queue the request and wait for it in a task. A cancelled task takes it back if it still can."""
+        self.loop = asyncio.get_running_loop()
+        self._future = self.loop.create_future()
+        queue.submit(self)
+        try:
+            await self._future
+        except asyncio.CancelledError:
+            queue.withdraw(self)
+            raise
+        return self._answer()
+
+    def outcome_blocking(self, queue: Queue) -> Any:
+        """Queue the request and wait for it in a thread."""
+        self.event = threading.Lock()
+        self.event.acquire()  # released by the writer: a bare lock wakes a thread sooner than an Event
+        queue.submit(self)
+        try:
+            self.event.acquire()
+        except BaseException:
+            queue.withdraw(self)
+            raise
+        return self._answer()
+
+    def _answer(self) -> Any:
+        if self.error is not None:
+            raise self.error
+        return self.result
+
+    def settle(self) -> None:
+        """Wake the task that waits. Called on its loop."""
+        if self._future is not None and not self._future.done():
+            self._future.set_result(None)
+
+    @staticmethod
+    def wake(jobs: Iterable[Job]) -> None:
+        """Wake whoever waits for these jobs; one call for each event loop."""
+        by_loop: dict[asyncio.AbstractEventLoop, list[Job]] = {}
+        for job in jobs:
+            if job.event is not None:
+                job.event.release()
+            elif job.loop is not None:
+                by_loop.setdefault(job.loop, []).append(job)
+        for loop, settled in by_loop.items():
+            # A loop that was closed meanwhile has nobody left to wake.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(_settle_all, settled)
+
+
+def _settle_all(jobs: list[Job]) -> None:
+    for job in jobs:
+        job.settle()
