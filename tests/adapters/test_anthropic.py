@@ -64,6 +64,24 @@ def test_only_the_four_newest_cache_marks_stay_and_those_of_the_system() -> None
     assert [(repair.what, repair.index) for repair in report] == [("dropped", 1), ("dropped", 2), ("dropped", 3)]
 
 
+def test_cache_marks_inside_results_count() -> None:
+    mark = {"cache_control": {"type": "ephemeral"}}
+    inside = {"type": "tool_result", "tool_use_id": "t", "content": [text(str(i), **mark) for i in range(5)]}
+    used = {"type": "tool_use", "id": "t", "name": "f", "input": {}}
+    turns = [user("q"), {"role": "assistant", "content": [used]}, {"role": "user", "content": [inside]}]
+    sent_turns, repairs = sent(adapters.from_anthropic(turns))
+    assert ["cache_control" in block for block in sent_turns[2]["content"][0]["content"]] == [False] + [True] * 4
+    assert repairs == [("dropped", 2, "content")]
+
+
+def test_thinking_without_a_signature_is_left_out() -> None:
+    parts = [{"type": "thinking", "thinking": "hm"}, text("hi")]
+    assert sent([user("q"), {"role": "assistant", "content": parts}]) == (
+        [user("q"), {"role": "assistant", "content": [text("hi")]}],
+        [("dropped", 1, "content[0]")],
+    )
+
+
 def test_calls_stand_between_blocks_where_they_stood() -> None:
     use = {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {}}
     thinking = {"type": "thinking", "thinking": "", "signature": "s"}
@@ -135,6 +153,9 @@ def test_a_turn_of_the_system_stays_where_the_api_takes_it_and_else_joins_the_ot
     moved = adapters.to_anthropic_request([messages[1], messages[0], messages[2]], report)
     assert moved == {"system": "be brief", "messages": [user("q"), reply("a")]}
     assert [(repair.what, repair.index) for repair in report] == [("moved", 0)]
+    assert adapters.to_anthropic([messages[0], messages[1], user("r")]) == [
+        {"role": "user", "content": [text("q"), text("r")]}
+    ], "before a turn of the user it is left out with the others"
 
 
 def test_a_whole_request_goes_there_and_back_equal() -> None:
