@@ -12,7 +12,6 @@ from msglog.adapters.anthropic_parts import (
     SYSTEM,
     USER,
     as_blocks,
-    text_block,
     without_blanks,
     without_old_marks,
 )
@@ -22,7 +21,7 @@ from msglog.adapters.media import Json
 from msglog.adapters.names import NAME, Renaming
 from msglog.adapters.origin import ANTHROPIC
 from msglog.adapters.pairing import closed
-from msglog.adapters.parts import Dialect, as_text, result_content, translated
+from msglog.adapters.parts import Dialect, as_text, result_content, text_part, translated
 from msglog.adapters.reading import Sent, as_object, at
 from msglog.adapters.stand_ins import BEGINNING
 from msglog.adapters.steps import Given, Report, Step, steps
@@ -53,7 +52,9 @@ def from_anthropic(messages: Mapping[str, Any] | Iterable[Sent]) -> list[Message
     found: list[Message] = []
     turns: Any = messages
     if isinstance(messages, Mapping):
-        turns = messages.get("messages", ())
+        if "messages" not in messages:
+            raise InvalidMessageError("messages", "a request must have them; turns alone are given as a list")
+        turns = messages["messages"]
         if messages.get("system"):
             with at("system"):
                 found.append(_settled(Message(role="system", content=messages["system"], extra={ANTHROPIC: {}})))
@@ -157,7 +158,7 @@ def _result(step: Step) -> Json:
     if isinstance(content, list):
         if step.is_error:  # which allows nothing but text
             content = [
-                part if part["type"] == "text" else text_block(as_text(step, part, "content")) for part in content
+                part if part["type"] == "text" else text_part(as_text(step, part, "content")) for part in content
             ]
         content = without_blanks(step, content)
     elif content and not content.strip():

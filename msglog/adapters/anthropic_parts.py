@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from msglog.adapters.media import IMAGE_TYPES, Json, Media, Part, media_of
-from msglog.adapters.parts import Dialect, shaped
+from msglog.adapters.parts import Dialect, shaped, text_part
 from msglog.adapters.steps import Step
 
 _MAX_MARKS = 4
@@ -26,14 +26,9 @@ _OF_ASSISTANT: Mapping[str, Mapping[str, type]] = {
 }
 
 
-def text_block(text: str) -> Json:
-    """A block of text."""
-    return {"type": "text", "text": text}
-
-
 def as_blocks(content: str | list[Json]) -> list[Json]:
     """A content as blocks: a string is short for one of text."""
-    return [text_block(content)] if isinstance(content, str) else content
+    return [text_part(content)] if isinstance(content, str) else content
 
 
 def is_blank(block: Part) -> bool:
@@ -114,7 +109,7 @@ def _nothing(_media: Media) -> None:
     return None
 
 
-USER = Dialect(_native(_INPUT, _OF_USER), text_block, _media)
-ASSISTANT = Dialect(_native(_OF_ASSISTANT), text_block, _nothing, frozenset(_OF_ASSISTANT))
-RESULT = Dialect(_native(_INPUT, _IN_RESULTS), text_block, _media)
-SYSTEM = Dialect(_is_text, text_block, _nothing)
+USER = Dialect(_native(_INPUT, _OF_USER), text_part, _media)
+ASSISTANT = Dialect(_native(_OF_ASSISTANT), text_part, _nothing, frozenset(_OF_ASSISTANT))
+RESULT = Dialect(_native(_INPUT, _IN_RESULTS), text_part, _media)
+SYSTEM = Dialect(_is_text, text_part, _nothing)

@@ -18,6 +18,7 @@ from msglog.adapters.parts import translated
 from msglog.adapters.reading import Sent, as_object, as_objects, at
 from msglog.adapters.stand_ins import BEGINNING, UNSIGNED
 from msglog.adapters.steps import Given, Report, Step, steps
+from msglog.errors import InvalidMessageError
 from msglog.message import Message, ToolCall
 
 _NAME = "[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}"
@@ -39,7 +40,9 @@ def from_gemini(contents: Mapping[str, Any] | Iterable[Sent]) -> list[Message]:
     found: list[Message] = []
     turns: Any = contents
     if isinstance(contents, Mapping):
-        turns = contents.get("contents", ())
+        if "contents" not in contents:
+            raise InvalidMessageError("contents", "a request must have them; contents alone are given as a list")
+        turns = contents["contents"]
         system = contents.get("systemInstruction", contents.get("system_instruction"))
         if system is not None:
             with at("systemInstruction"):
@@ -163,11 +166,13 @@ def to_gemini(messages: Iterable[Given], report: Report = None, *, unsigned: str
 
 def to_gemini_request(messages: Iterable[Given], report: Report = None, *, unsigned: str | None = UNSIGNED) -> Json:
     """`{"systemInstruction": …, "contents": […]}`: the contents, and the system and developer messages in order."""
-    system, contents = _rendered(messages, report, unsigned)
+    system, contents = _rendered(messages, report, unsigned, with_system=True)
     return ({"systemInstruction": system} if system else {}) | {"contents": contents}
 
 
-def _rendered(messages: Iterable[Given], report: Report, unsigned: str | None) -> tuple[Json, list[Json]]:
+def _rendered(
+    messages: Iterable[Given], report: Report, unsigned: str | None, *, with_system: bool = False
+) -> tuple[Json, list[Json]]:
     names = Renaming(_NAME, own=_OWN_NAME)
     system: Json = {}
     turns: list[tuple[Step, Json]] = []
@@ -176,6 +181,8 @@ def _rendered(messages: Iterable[Given], report: Report, unsigned: str | None) -
         if not content["parts"]:
             step.note("dropped", "without parts, which is refused")
         elif step.message.role in {"system", "developer"}:
+            if with_system and turns:
+                step.note("moved", "system messages stand in the request's systemInstruction")
             system = content | system | {"parts": [*system.get("parts", ()), *content["parts"]]}
         else:
             turns.append((step, content))

@@ -11,7 +11,7 @@ from msglog.adapters.media import Json, Media, Part
 from msglog.adapters.names import ANY, Renaming
 from msglog.adapters.origin import LANGCHAIN, record
 from msglog.adapters.pairing import closed
-from msglog.adapters.parts import Dialect, result_content, shaped, translated
+from msglog.adapters.parts import Dialect, result_content, shaped, text_part, translated
 from msglog.adapters.reading import at
 from msglog.adapters.steps import Given, Report, Step, steps
 from msglog.errors import InvalidMessageError
@@ -194,8 +194,4 @@ def _media(media: Media) -> Json:
     return block | ({"extras": {"filename": media.name}} if media.name else {})
 
 
-def _text(text: str) -> Json:
-    return {"type": "text", "text": text}
-
-
-_PARTS = Dialect(_is_known, _text, _media)
+_PARTS = Dialect(_is_known, text_part, _media)

@@ -12,7 +12,7 @@ from msglog.adapters.media import IMAGE_TYPES, Json, Media, Part, media_of
 from msglog.adapters.names import ANY, NAME, Renaming
 from msglog.adapters.origin import OPENAI, record
 from msglog.adapters.pairing import closed
-from msglog.adapters.parts import Dialect, result_content, shaped, translated
+from msglog.adapters.parts import Dialect, result_content, shaped, text_part, translated
 from msglog.adapters.reading import Sent, as_object, as_objects, at
 from msglog.adapters.steps import Given, Report, Step, steps
 from msglog.errors import InvalidMessageError
@@ -166,10 +166,6 @@ _SOUNDS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mp3": "mp3", "audio/
 _MARK = "prompt_cache_breakpoint"
 
 
-def _text(text: str) -> Json:
-    return {"type": "text", "text": text}
-
-
 def _is_text(part: Part) -> bool:
     return shaped(part, {"text": {"text": str}}) and part.keys() <= {"type", "text", _MARK}
 
@@ -198,8 +194,8 @@ def _media(media: Media) -> Json | None:
     return None
 
 
-_WORDS = Dialect(_is_text, _text, lambda _: None)
+_WORDS = Dialect(_is_text, text_part, lambda _: None)
 _DIALECTS = {
-    "user": Dialect(_is_input, _text, _media),
-    "assistant": Dialect(_is_reply, _text, lambda _: None),
+    "user": Dialect(_is_input, text_part, _media),
+    "assistant": Dialect(_is_reply, text_part, lambda _: None),
 }

@@ -48,7 +48,7 @@ def unclaimed(extra: Mapping[str, Any]) -> bool:
 def foreign(held: Message | ToolCall, provider: str) -> bool:
     """Whether the `extra` of a message or call tells anything that is neither the provider's nor common."""
     for key, value in held.extra.items():
-        if key == provider or key in _COMMON or value is None:
+        if key in _COMMON or value is None or (key == provider and isinstance(value, dict)):
             continue
         if key not in _PROVIDERS or not isinstance(value, dict):
             return True

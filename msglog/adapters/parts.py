@@ -29,6 +29,11 @@ class Dialect(NamedTuple):
     evidence: frozenset[str] = frozenset()
 
 
+def text_part(text: str) -> Json:
+    """A part of text, as msglog and most providers write it."""
+    return {"type": "text", "text": text}
+
+
 def text_of(part: Part) -> str | None:
     """The words of a part of text, in any provider's form; None for other parts."""
     key = "refusal" if part["type"] == "refusal" else "text"

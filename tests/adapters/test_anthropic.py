@@ -82,6 +82,15 @@ def test_thinking_without_a_signature_is_left_out() -> None:
     )
 
 
+def test_beside_thinking_even_what_nobody_knows_is_its_own() -> None:
+    thinking = {"type": "thinking", "thinking": "hm", "signature": "s", "new": 1}
+    blocks = [thinking, text("hi", new=2), {"type": "a_new_block", "x": 1}]
+    message = {"role": "assistant", "content": blocks}
+    assert adapters.to_anthropic([user("q"), message])[1] == message
+    without = adapters.to_anthropic([user("q"), message | {"content": blocks[1:]}])[1]
+    assert without["content"] == [text("hi"), text('{"type":"a_new_block","x":1}')]
+
+
 def test_calls_stand_between_blocks_where_they_stood() -> None:
     use = {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {}}
     thinking = {"type": "thinking", "thinking": "", "signature": "s"}
@@ -188,9 +197,10 @@ def test_a_long_name_of_its_own_stays_and_of_others_is_shortened() -> None:
         ([{"role": "user", "content": [{"text": "x"}]}], "[0].content[0].type"),
         ([5], "[0]"),
         ([{"content": "x"}], "[0].role"),
+        (user("one turn, not a list"), "messages"),
     ],
 )
-def test_what_is_no_turn_is_refused_with_its_path(turns: list[Any], path: str) -> None:
+def test_what_is_no_turn_is_refused_with_its_path(turns: Any, path: str) -> None:
     with pytest.raises(InvalidMessageError) as caught:
         adapters.from_anthropic(turns)
     assert caught.value.path == path

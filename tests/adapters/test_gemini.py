@@ -86,6 +86,16 @@ def test_a_request_goes_there_and_back_and_snake_case_is_read() -> None:
     assert answered["parts"] == [{"functionResponse": {"name": "f", "response": {"c_d": 1}}}]
 
 
+def test_system_messages_stand_in_the_instruction_wherever_they_were() -> None:
+    report: list[Repair] = []
+    request = adapters.to_gemini_request([user("q"), {"role": "developer", "content": "Be brief."}], report)
+    assert request == {
+        "systemInstruction": {"parts": [{"text": "Be brief."}]},
+        "contents": [{"role": "user", "parts": [{"text": "q"}]}],
+    }
+    assert [(repair.what, repair.index) for repair in report] == [("moved", 1)]
+
+
 def test_calls_without_ids_are_known_by_the_name_of_their_function() -> None:
     call, response = {"functionCall": {"name": "f", "args": {}}}, {"functionResponse": {"name": "f", "response": {}}}
     turns = [{"role": "model", "parts": [call, call]}, {"role": "user", "parts": [response, response]}]
@@ -100,6 +110,11 @@ def test_the_objects_of_the_package_are_read() -> None:
     (message,) = adapters.from_gemini([content])
     sent_back = adapters.to_gemini([user("q"), message])[1]
     assert types.Content.model_validate(sent_back) == content
+
+
+def test_one_content_alone_is_not_taken_for_a_request() -> None:
+    with pytest.raises(InvalidMessageError, match="contents"):
+        adapters.from_gemini({"role": "user", "parts": [{"text": "one content, not a list"}]})
 
 
 @pytest.mark.parametrize(

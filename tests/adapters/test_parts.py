@@ -65,6 +65,24 @@ def test_an_image_in_any_form_is_an_image_in_every_other(target: str) -> None:
             assert (same, [what for what in repairs if form.get("detail") is None]) == (True, []), name
 
 
+@pytest.mark.parametrize(
+    ("form", "data"),
+    [
+        ({"mediaType": "image/jpg", "data": "-_-_"}, "data:image/jpeg;base64,+/+/"),
+        ({"mediaType": "image/png", "data": "iVBO\nRw0K\nGgo"}, f"data:image/png;base64,{PNG}"),
+        ({"data": PNG, "url": WEB}, WEB),
+        ({"mediaType": "image/png", "data": PNG[:9], "url": WEB}, WEB),
+    ],
+)
+def test_data_is_sent_in_the_standard_form_and_only_if_it_is_data(form: Json, data: str) -> None:
+    assert only_part("openai", {"type": "image", **form}) == ({"type": "image_url", "image_url": {"url": data}}, [])
+
+
+def test_what_stands_for_media_does_not_weigh_what_it_weighs() -> None:
+    found, _ = only_part("openai", {"type": "image", "alt": "a cat", "data": "A" * 4000})
+    assert found["text"] == '{"type":"image","alt":"a cat"}'
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_document_is_a_document_and_its_name_is_not_lost_silently(target: str) -> None:
     source = {"type": "base64", "media_type": "application/pdf", "data": PNG}
