@@ -1,0 +1,1 @@
+"""One store for many processes, over HTTP, with a viewer."""
