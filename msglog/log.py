@@ -18,6 +18,7 @@ from msglog.history.patches import PatchInput
 from msglog.message import EntryInput, Message, MessageMeta, Role, StoredMessage, as_entry, as_meta, make_entry
 from msglog.raw import MISSING, PAGE, Missing, RawLog
 from msglog.storage import reader
+from msglog.storage.catalog import LogInfo
 from msglog.storage.engine import Connection
 from msglog.storage.ledger import now_us
 from msglog.storage.reader import Branch, ViewState
@@ -442,6 +443,22 @@ class MessageLog:
         while page := await self._read(reader.revision_page, self._store.path, self.name, branch, below, page_size):
             for below, revision in page:  # noqa: B007 the last one is where the next page goes on
                 yield revision
+
+    # Description
+
+    async def describe(
+        self,
+        *,
+        title: str | Missing | None = MISSING,
+        tags: Iterable[str] | Missing | None = MISSING,
+        meta: Mapping[str, Any] | Missing | None = MISSING,
+        sizes: bool = False,
+    ) -> LogInfo:
+        """What there is to say of the log, all branches; with arguments, its title, tags or metadata changed first.
+
+        As `Store.describe` of its name.
+        """
+        return await self._store.describe(self.name, title=title, tags=tags, meta=meta, sizes=sizes)
 
     # Erasure
 

@@ -7,27 +7,28 @@ import shutil
 import tempfile
 import warnings
 import weakref
-from collections.abc import AsyncIterator, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from itertools import takewhile
 from types import ModuleType, TracebackType
 from typing import Any, Literal, NoReturn, Self, TypeAlias, TypeVar
 
 from msglog.checks import checked_count, checked_name
-from msglog.errors import CannotOpenError, InvalidMessageError
+from msglog.codec import encode
+from msglog.errors import CannotOpenError, InvalidMessageError, TooLargeError
 from msglog.history import MessageHistory
 from msglog.log import MessageLog, OnAppend
 from msglog.message import Entry, StoredMessage
-from msglog.raw import PAGE
-from msglog.storage import integrity, maintenance
+from msglog.raw import MISSING, PAGE, Missing
+from msglog.storage import catalog, integrity, maintenance
 from msglog.storage import statements as sql
 from msglog.storage.access import Access, TaskAccess
+from msglog.storage.catalog import LogInfo, LogOrder
 from msglog.storage.engine import Connection, Driver
 from msglog.storage.file import Lease, acquire
 from msglog.storage.integrity import Report
-from msglog.storage.requests import Purge, PurgeReceipt
-from msglog.storage.rows import moment, stored_message
+from msglog.storage.requests import Describe, Purge, PurgeReceipt
+from msglog.storage.rows import stored_message
 from msglog.storage.sqlite import SqliteDriver
 
 T = TypeVar("T")
@@ -37,18 +38,6 @@ BeforeStore: TypeAlias = Callable[[Entry], Entry]
 MAX_MESSAGE_BYTES = 64 * 2**20
 BUSY_TIMEOUT = 10.0
 POLL_INTERVAL = 0.25
-
-
-@dataclass(frozen=True, slots=True)
-class LogInfo:
-    """What a store says of one of its logs."""
-
-    name: str
-    entries: int
-    revisions: int
-    branches: int
-    created_at: datetime
-    last_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,22 +96,45 @@ class Store:
         """The log of this name, on a branch. Nothing is read or written: a log exists from its first append."""
         return MessageLog(self, name, branch, on_append)
 
-    async def logs(self) -> list[LogInfo]:
-        """The logs, by their last message in the store's commit order: the most recent one is the last."""
+    async def logs(
+        self, *, prefix: str = "", tag: str | None = None, order: LogOrder = "activity", sizes: bool = False
+    ) -> list[LogInfo]:
+        """The logs whose names begin with `prefix` and that have the tag.
 
-        def work(connection: Connection) -> list[LogInfo]:
-            rows = connection.execute(
-                "SELECT l.name, l.entry_count, l.revision_count,"
-                " (SELECT count(*) FROM branches AS b WHERE b.log_id = l.id), l.created_at, e.at FROM logs AS l"
-                " LEFT JOIN entries AS e ON e.log_id = l.id AND e.seq = l.entry_count"
-                " WHERE l.purged_at IS NULL ORDER BY e.n, l.id"
-            )
-            return [
-                LogInfo(name, entries, revisions, branches, moment(created), None if last is None else moment(last))
-                for name, entries, revisions, branches, created, last in rows
-            ]
+        The order is that of their last messages ("activity": the most recent one is the last), of their names,
+        byte for byte, or of their numbers of entries. `sizes` adds their bytes, at the cost of reading all entries.
+        """
+        if not isinstance(prefix, str):
+            raise TypeError(f"a prefix must be a str, not {type(prefix).__name__}")
+        if order not in catalog.ORDERS:
+            raise ValueError(f"order must be one of {', '.join(catalog.ORDERS)}, not {order!r}")
+        found = await self._access.read(lambda c: catalog.logs(c, self.path, order, sizes=sizes))
+        return [info for info in found if info.name.startswith(prefix) and (tag is None or tag in info.tags)]
 
-        return await self._access.read(work)
+    async def describe(
+        self,
+        name: str,
+        *,
+        title: str | Missing | None = MISSING,
+        tags: Iterable[str] | Missing | None = MISSING,
+        meta: Mapping[str, Any] | Missing | None = MISSING,
+        sizes: bool = False,
+    ) -> LogInfo:
+        """What there is to say of a log; what is given of its title, tags and metadata is changed first.
+
+        The rest stays as it is, whoever wrote it. `title` and `tags` are replaced; `meta` is changed key by key.
+        None takes away: the title, all tags, all metadata, or a key of it. `sizes` adds the log's bytes.
+        Raises `UnknownLogError` where the log has no entry yet, `CodecError` for what is no JSON.
+        """
+        checked_name(name, "the name of a log")
+        given = {"title": title, "tags": tags, "meta": meta}
+        changes = catalog.checked_changes({k: v for k, v in given.items() if not isinstance(v, Missing)})
+        if changes:
+            size = len(encode(changes).encode("utf-8", "surrogatepass"))
+            if size > self.max_message_bytes:
+                raise TooLargeError(size, self.max_message_bytes, "a description", "Keep a reference in it instead")
+            await self._access.write(Describe(name, changes, size))
+        return await self._access.read(lambda c: catalog.one(c, self.path, name, sizes=sizes))
 
     async def stats(self) -> StoreStats:
         """Sizes and counts of the whole store."""
@@ -399,4 +411,4 @@ def open(  # noqa: A001 the word that users know
     return Opening(lambda: opened(path, driver, options, TaskAccess), os.fspath(path) if path else "")
 
 
-__all__ = ["Durability", "LogInfo", "LoggedMessage", "Opening", "Store", "StoreStats", "open"]
+__all__ = ["Durability", "LoggedMessage", "Opening", "Store", "StoreStats", "open"]

@@ -12,11 +12,13 @@ from msglog.history import MessageHistory, Revision
 from msglog.history.patches import PatchInput
 from msglog.log import MetaInput, OnAppend, OnConflict
 from msglog.message import EntryInput, Message, Role, StoredMessage
+from msglog.raw import Missing
+from msglog.storage.catalog import LogInfo, LogOrder
 from msglog.storage.engine import Driver
 from msglog.storage.integrity import Report
 from msglog.storage.reader import Branch
 from msglog.storage.requests import PurgeReceipt, RedactReceipt
-from msglog.store import BeforeStore, Durability, LoggedMessage, LogInfo, StoreStats
+from msglog.store import BeforeStore, Durability, LoggedMessage, StoreStats
 
 
 class RawLog:
@@ -152,6 +154,11 @@ class MessageLog:
         """Every revision of the log, newest first, page by page."""
     def lineage(self, page_size: int=...) -> Iterator[Revision]:
         """The revisions from the branch's head to the root, page by page."""
+    def describe(self, *, title: str | Missing | None=..., tags: Iterable[str] | Missing | None=..., meta: Mapping[str, Any] | Missing | None=..., sizes: bool=...) -> LogInfo:
+        """What there is to say of the log, all branches; with arguments, its title, tags or metadata changed first.
+
+            As `Store.describe` of its name.
+            """
     def redact(self, entry: str | int, reason: str=...) -> RedactReceipt:
         """Take an entry's content away for good; its place, role and tool-call ids stay, so that pairs stay valid.
 
@@ -176,8 +183,19 @@ class Store:
         """Seconds after which a follower notices another process's commit at the latest."""
     def log(self, name: str=..., branch: str=..., *, on_append: OnAppend | None=...) -> MessageLog:
         """The log of this name, on a branch. Nothing is read or written: a log exists from its first append."""
-    def logs(self) -> list[LogInfo]:
-        """The logs, by their last message in the store's commit order: the most recent one is the last."""
+    def logs(self, *, prefix: str=..., tag: str | None=..., order: LogOrder=..., sizes: bool=...) -> list[LogInfo]:
+        """The logs whose names begin with `prefix` and that have the tag.
+
+            The order is that of their last messages ("activity": the most recent one is the last), of their names,
+            byte for byte, or of their numbers of entries. `sizes` adds their bytes, at the cost of reading all entries.
+            """
+    def describe(self, name: str, *, title: str | Missing | None=..., tags: Iterable[str] | Missing | None=..., meta: Mapping[str, Any] | Missing | None=..., sizes: bool=...) -> LogInfo:
+        """What there is to say of a log; what is given of its title, tags and metadata is changed first.
+
+            The rest stays as it is, whoever wrote it. `title` and `tags` are replaced; `meta` is changed key by key.
+            None takes away: the title, all tags, all metadata, or a key of it. `sizes` adds the log's bytes.
+            Raises `UnknownLogError` where the log has no entry yet, `CodecError` for what is no JSON.
+            """
     def stats(self) -> StoreStats:
         """Sizes and counts of the whole store."""
     def verify(self, log: str | None=...) -> Report:

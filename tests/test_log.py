@@ -1022,6 +1022,7 @@ WRITING: dict[str, Work] = {
     "rewind": lambda log: log.rewind("nothing"),
     "redact": lambda log: log.redact("a"),
     "purge": lambda log: log.store.purge("talk"),
+    "describe with a title": lambda log: log.describe(title="Trains"),
 }
 
 READING: dict[str, Work] = {
@@ -1035,6 +1036,7 @@ READING: dict[str, Work] = {
     "raw.last": lambda log: log.raw.last(1),
     "to_anthropic": lambda log: log.to_anthropic(),
     "to_langchain": lambda log: log.to_langchain(),
+    "describe": lambda log: log.describe(sizes=True),
     "store.logs": lambda log: log.store.logs(),
     "store.stats": lambda log: log.store.stats(),
     "store.verify": lambda log: log.store.verify(),

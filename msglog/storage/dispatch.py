@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from msglog.storage.branching import fork, rewind
+from msglog.storage.catalog import describe
 from msglog.storage.commits import commit
 from msglog.storage.erasure import purge, redact
-from msglog.storage.requests import Append, Commit, Fork, Redact, Request, Rewind
+from msglog.storage.requests import Append, Commit, Describe, Fork, Redact, Request, Rewind
 from msglog.storage.transaction import Transaction
 
 
@@ -24,4 +25,6 @@ def carry_out(transaction: Transaction, request: Request) -> Any:
         return rewind(transaction, request)
     if isinstance(request, Redact):
         return redact(transaction, request)
+    if isinstance(request, Describe):
+        return describe(transaction, request)
     return purge(transaction, request)

@@ -126,4 +126,13 @@ class PurgeReceipt:
     complete: bool
 
 
-Request = Append | Commit | Fork | Rewind | Redact | Purge
+@dataclass(frozen=True, slots=True)
+class Describe:
+    """Changes of a log's title, tags and metadata: only what they name changes."""
+
+    log: str
+    changes: FrozenDict
+    size: int = 0
+
+
+Request = Append | Commit | Fork | Rewind | Redact | Purge | Describe

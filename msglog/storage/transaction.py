@@ -32,7 +32,7 @@ class Transaction:
         self.connection = connection
         self.execute = connection.execute
         self.ledger = ledger
-        self._path = path
+        self.path = path
         self._entries: list[tuple[Any, ...]] = []
         self._revisions: list[tuple[Any, ...]] = []
         self._chunks: list[tuple[Any, ...]] = []
@@ -98,7 +98,7 @@ class Transaction:
         """The head of a branch; `UnknownBranchError`."""
         head = state.heads.get(branch)
         if head is None:
-            head = head_of(head_row(self.connection, self._path, log, state.id, branch))
+            head = head_of(head_row(self.connection, self.path, log, state.id, branch))
             state.heads[branch] = head
         return head
 

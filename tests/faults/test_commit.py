@@ -112,6 +112,14 @@ async def _purged(store: Store) -> bool:
     return "doomed" not in names
 
 
+async def _describe(store: Store) -> None:
+    await store.describe("talk", title="Trains")
+
+
+async def _described(store: Store) -> bool:
+    return (await store.describe("talk")).title == "Trains"
+
+
 OPERATIONS = {
     "append": Operation(_append, _appended),
     "append_many": Operation(_append_many, _many_appended),
@@ -121,6 +129,7 @@ OPERATIONS = {
     "rewind": Operation(_rewind, _rewound),
     "redact": Operation(_redact, _redacted),
     "purge": Operation(_purge, _purged),
+    "describe": Operation(_describe, _described),
 }
 
 EXPLAINED: dict[str, type[MsgLogError]] = {
