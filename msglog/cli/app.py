@@ -1,0 +1,150 @@
+"""The command line as a whole: how commands are registered, listed and helped with, and how they end."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, NoReturn, TypeVar
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from msglog.cli.output import complain, silence
+from msglog.errors import MsgLogError
+
+F = TypeVar("F", bound=Callable[..., None])
+
+SECTIONS = {
+    "Read": ("logs", "show", "branches"),
+    "Write": ("append", "fork", "rewind"),
+    "Ask": ("sql", "schema", "stats"),
+    "Care": ("verify", "backup"),
+}
+"""The table of contents: every command, in its section, in the order in which help lists them."""
+
+# Exit codes; 0 is done, and a shell adds 128 to the number of a signal.
+NO = 1
+"""The answer is no: nothing found, problems found, or a difference."""
+USAGE = 2
+"""The command line is wrong; Typer's own code for it."""
+FAILED = 3
+"""The store, a file or the system refused."""
+INTERRUPTED = 130
+READER_LEFT = 141
+
+
+class Commands(TyperGroup):
+    """All commands, listed by section."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The list of commands, section by section."""
+        wide = max(len(name) for names in SECTIONS.values() for name in names)
+        for section, names in SECTIONS.items():
+            found = [(name, command) for name in names if (command := self.get_command(ctx, name)) is not None]
+            with formatter.section(section):
+                formatter.write_dl([(f"{name:{wide}}", command.get_short_help_str(100)) for name, command in found])
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command, and end as it ended."""
+        with _ending():
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+
+
+class Command(TyperCommand):
+    """A command whose help names arguments as one types them, and ends with examples."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The words of the usage line."""
+        names = [str(p.metavar) for p in self.get_params(ctx) if p.param_type_name == "argument" and p.required]
+        spare = [f"[{p.metavar}]" for p in self.get_params(ctx) if p.param_type_name == "argument" and not p.required]
+        return [*names, *spare, "[OPTIONS]"]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The arguments and options, each with what it means."""
+        for kind, title in (("argument", "Arguments"), ("option", "Options")):
+            params: list[Any] = [param for param in self.get_params(ctx) if param.param_type_name == kind]
+            rows = [
+                (param.metavar, param.help) if kind == "argument" else param.get_help_record(ctx) for param in params
+            ]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 the base's signature
+        """The examples."""
+        if self.epilog:
+            lines = self.epilog.splitlines()
+            with formatter.section("Examples" if len(lines) > 1 else "Example"):
+                for line in lines:
+                    formatter.write(f"{'':{formatter.current_indent}}$ {line}\n")
+
+
+@contextmanager
+def _ending() -> Iterator[None]:
+    """What goes wrong in a command becomes one line on standard error, and an exit code."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise typer.Exit(INTERRUPTED) from None
+    except BrokenPipeError:
+        silence()
+        raise typer.Exit(READER_LEFT) from None
+    except MsgLogError as error:
+        from msglog.cli.advice import explained
+
+        fail(explained(error))
+    except OSError as error:
+        where = f"{error.filename}: " if isinstance(error.filename, str) else ""
+        fail(f"{where}{error.strerror or error}")
+
+
+def fail(message: str, code: int = FAILED) -> NoReturn:
+    """End with a message on standard error."""
+    complain(message)
+    raise typer.Exit(code)
+
+
+def no() -> NoReturn:
+    """End with the answer no."""
+    raise typer.Exit(NO)
+
+
+def _help_width() -> int:
+    return max(30, min(shutil.get_terminal_size((88, 24)).columns, 88))
+
+
+app = typer.Typer(
+    name="msglog",
+    cls=Commands,
+    help="See, search, move and mend the conversations of a msglog store.",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"], "terminal_width": _help_width()},
+)
+
+
+def command(name: str, *examples: str) -> Callable[[F], F]:
+    """Register a function as a command, with examples for its help. `SECTIONS` says where it is listed."""
+    return app.command(name, cls=Command, epilog="\n".join(examples))
+
+
+def _version(asked: bool) -> None:  # noqa: FBT001 Typer's signature of a callback
+    if asked:
+        from importlib.metadata import version
+
+        sys.stdout.write(f"msglog {version('msglog')}\n")
+        raise typer.Exit
+
+
+@app.callback(epilog="The store is named by --store FILE, by $MSGLOG_STORE, or is agent.db here.")
+def _all(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None: ...

@@ -1,0 +1,45 @@
+"""Which store a command works on, and how it is opened: for reading, unless the command is there to write.
+
+The file is the one that `--store` names, else `$MSGLOG_STORE`, else `agent.db` in the current folder. A command
+about a whole store takes it as its last argument too. Nothing makes a file but `import` and `append --create`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from msglog.sync import Store
+
+DEFAULT = "agent.db"
+
+
+def chosen(option: str | None, argument: str | None = None) -> str:
+    """The store's path, of the option and the argument that a command was given."""
+    if option is not None and argument is not None and option != argument:
+        raise typer.BadParameter("two different stores are named, one as the last argument and one by --store")
+    named = argument if argument is not None else option
+    return named if named is not None else os.environ.get("MSGLOG_STORE") or DEFAULT
+
+
+@contextmanager
+def reading(path: str) -> Iterator[Store]:
+    """The store, open for reading."""
+    import msglog.sync
+
+    with msglog.sync.open(path, read_only=True) as store:
+        yield store
+
+
+@contextmanager
+def writing(path: str, *, create: bool = False) -> Iterator[Store]:
+    """The store, open for writing."""
+    import msglog.sync
+
+    with msglog.sync.open(path, create=create) as store:
+        yield store

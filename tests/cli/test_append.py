@@ -1,0 +1,64 @@
+"""`msglog append`: from arguments and from JSON lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import msglog.sync
+from tests.cli.conftest import Ran
+
+Run = Callable[..., Ran]
+
+
+def contents(path: Path, log: str) -> list[object]:
+    with msglog.sync.open(path, read_only=True) as store:
+        return [message.content for message in store.log(log).all()]
+
+
+def test_a_role_and_a_text_are_a_message(run: Run, story: Path) -> None:
+    assert run("append", "new", "user", "hello").code == 0
+    assert contents(story, "new") == ["hello"]
+
+
+def test_a_dash_reads_the_text_from_standard_input(run: Run, story: Path) -> None:
+    run("append", "new", "user", "-", stdin="two\nlines\n")
+    assert contents(story, "new") == ["two\nlines\n"]
+
+
+def test_an_id_makes_a_retry_safe(run: Run, story: Path) -> None:
+    for _ in range(2):
+        assert json.loads(run("append", "new", "user", "hello", "--id", "one", "--json").out)["seq"] == 1
+    assert contents(story, "new") == ["hello"]
+
+
+def test_json_lines_are_messages_or_entries(run: Run, story: Path) -> None:
+    lines = [{"role": "user", "content": "a"}, {"id": "b", "message": {"role": "user", "content": "b"}}]
+    ran = run("append", "new", stdin="\n".join(map(json.dumps, lines)))
+    assert (ran.code, contents(story, "new")) == (0, ["a", "b"])
+
+
+def test_what_show_prints_as_json_can_be_appended(run: Run, story: Path) -> None:
+    printed = run("show", "customer-123", "--branch", "what-if", "--json").out
+    assert run("append", "copy", stdin=printed).code == 0
+    with msglog.sync.open(story, read_only=True) as store:
+        copied = [(m.entry_id, m.message) for m in store.log("copy").all()]
+        assert copied == [(m.entry_id, m.message) for m in store.log("customer-123", "what-if").all()]
+
+
+def test_a_bad_line_is_named_and_the_lines_before_it_are_stored(run: Run, story: Path) -> None:
+    bads = ('{"role": "user"', '{"role": "nobody"}', '"x"', "[" * 100_000, '{"role": "user", "content": NaN}')
+    for number, bad in enumerate(bads):
+        log = f"log-{number}"
+        ran = run("append", log, stdin='{"role": "user", "content": "a"}\n\n' + bad + "\n")
+        assert ran.code == 3
+        assert "line 3: " in ran.err
+        assert contents(story, log) == ["a"]
+
+
+def test_nothing_is_made_where_no_store_is(run: Run, tmp_path: Path) -> None:
+    assert run("append", "new", "user", "hello", "--store", str(tmp_path / "none.db")).code == 3
+    assert list(tmp_path.iterdir()) == []
+    assert run("append", "new", "user", "hello", "--store", str(tmp_path / "none.db"), "--create").code == 0
+    assert contents(tmp_path / "none.db", "new") == ["hello"]
