@@ -226,6 +226,19 @@ class BudgetTooSmall(MsgLogError, ValueError):  # noqa: N818 the word that users
         )
 
 
+# Sources
+
+
+class SourceError(MsgLogError, ValueError):
+    """A file to import from cannot be read as what it is said to be: `path`, and `reason` says why."""
+
+    path: str
+    reason: str
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"cannot import from {path}: {reason}", path=path, reason=reason)
+
+
 # Logs and branches
 
 

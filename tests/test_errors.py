@@ -31,6 +31,7 @@ EXAMPLES: list[tuple[MsgLogError, type[Exception]]] = [
     (errors.DuplicateEntryError("e1", "it is stored with other content"), ValueError),
     (errors.ConflictError("r1", "r2", ["e1"]), Exception),
     (errors.BudgetTooSmall(120, 1000), ValueError),
+    (errors.SourceError("talks.json", "it holds nothing"), ValueError),
     (errors.InvalidNameError("a branch", "must not be empty"), ValueError),
     (errors.PositionError("l", 12, 10), ValueError),
     (errors.UnknownLogError("l"), LookupError),

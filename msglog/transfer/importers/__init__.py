@@ -1,0 +1,80 @@
+"""Importers of other stores' files: conversations that are kept elsewhere today, brought over in one call."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+
+from msglog.errors import SourceError
+from msglog.store import Store
+from msglog.transfer.importers import openai_json
+from msglog.transfer.importers.conversation import Conversation
+from msglog.transfer.importers.detecting import detected
+from msglog.transfer.importers.pouring import Pouring, Progress
+from msglog.transfer.importers.reading import Reading
+from msglog.transfer.report import ImportReport, printable
+
+FORMATS: Mapping[str, str] = MappingProxyType(
+    {
+        "openai": "messages in OpenAI's chat format as JSON or JSON Lines: alone, in lists, or in conversations",
+    }
+)
+"""The formats that `import_file` reads, each with a line that says what it is."""
+
+_READERS: Mapping[str, Callable[[Reading], Iterator[Conversation]]] = {"openai": openai_json.read}
+
+
+async def import_file(
+    store: Store,
+    source: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002 the word that users know
+    prefix: str = "",
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> ImportReport:
+    """Bring the conversations of another store's file over, each into a log of its own.
+
+    What is there already is recognised, so that a second run adds nothing, one after the source grew adds what is
+    new, and one after an interruption goes on. The source is only read. What cannot be carried is listed in the
+    report. The file is read in steps on the calling thread.
+
+    - `format`: one of `FORMATS`; told from the file itself where it is not given.
+    - `prefix`: stands before the names of the logs.
+    - `dry_run`: nothing is written; the report says what would be.
+    - `progress`: called as `progress(done, total)`, with bytes of a text, rows of a database; total may be None.
+
+    Raises `SourceError` where the file cannot be read as what it is said to be.
+    """
+    path = _checked(store, source)
+    name = format if format is not None else detected(path)
+    if name not in FORMATS:
+        raise SourceError(path, f"{name!r} is none of the formats {', '.join(FORMATS)}")
+    reading = Reading(path)
+    pouring = Pouring(store, reading, prefix, dry_run, progress)
+    for conversation in _READERS[name](reading):
+        await pouring.pour(conversation)
+    losses = reading.losses
+    return ImportReport(name, tuple(pouring.logs.values()), tuple(losses.listed), losses.unlisted, dry_run)
+
+
+def _checked(store: Store, source: str | os.PathLike[str]) -> str:
+    """The path of a source that exists and is not the store's own file."""
+    path = os.fspath(source)
+    if not isinstance(path, str):
+        raise TypeError(f"a path must be a str or a path, not {type(path).__name__}")
+    path = os.path.abspath(os.path.expanduser(path))
+    try:
+        if os.path.samefile(path, store.path):
+            raise SourceError(path, "it is the store itself")
+        if not os.path.isfile(path):
+            raise SourceError(path, "it is no file")
+    except OSError as error:
+        raise SourceError(path, error.strerror or str(error)) from error
+    except ValueError:
+        raise SourceError(printable(path), "a path cannot hold NUL") from None
+    return path
+
+
+__all__ = ["FORMATS", "import_file"]

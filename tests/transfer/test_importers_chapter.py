@@ -1,0 +1,28 @@
+"""The code of docs/importers.md is run, in order, in one empty folder, and prints what it says that it prints."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+from msglog.transfer.importers import FORMATS
+
+CHAPTER = (Path(__file__).resolve().parents[2] / "docs" / "importers.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"```python\n((?:(?!```).)*)```\n\n```text\n(.*?)```", CHAPTER, re.DOTALL)
+
+
+def test_every_example_prints_what_the_chapter_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for code, expected in EXAMPLES:
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(compile(code, "importers.md", "exec"), {"__name__": "__main__"})
+        assert printed.getvalue() == expected, code
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_in_the_chapter(name: str) -> None:
+    assert f"`{name}`" in CHAPTER
