@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, overload
 
 from msglog.adapters import Repair, to_anthropic, to_langchain, to_openai
@@ -17,6 +18,7 @@ from msglog.history import MessageHistory, Revision
 from msglog.history.patches import PatchInput
 from msglog.message import EntryInput, Message, MessageMeta, Role, StoredMessage, as_entry, as_meta, make_entry
 from msglog.raw import MISSING, PAGE, Missing, RawLog
+from msglog.search import Hit
 from msglog.storage import reader
 from msglog.storage.catalog import LogInfo
 from msglog.storage.engine import Connection
@@ -24,6 +26,7 @@ from msglog.storage.ledger import now_us
 from msglog.storage.reader import Branch, ViewState
 from msglog.storage.requests import Append, Appended, Commit, Committed, Fork, Redact, RedactReceipt, Rewind
 from msglog.storage.rows import Draft, draft, written_message
+from msglog.storage.search import checked_search, search
 
 if TYPE_CHECKING:
     from msglog.store import Store
@@ -209,6 +212,15 @@ class MessageLog:
             return self._messages(connection, state, max(0, start), stop)
 
         return await self._access.read(work)
+
+    async def search(
+        self, words: str, *, role: str | None = None, since: datetime | None = None, limit: int = 20
+    ) -> list[Hit]:
+        """The newest messages of the view that hold all words, newest first, as `Store.search`.
+
+        `raw.search` looks through the whole log: what was edited away, too, and other branches.
+        """
+        return await search(self._access, checked_search(words, self.name, self.branch, role, since, limit))
 
     async def to_openai(self, report: list[Repair] | None = None) -> list[dict[str, Any]]:
         """The view in OpenAI's Chat Completions format. What had to be repaired for it is added to `report`."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import datetime
 from typing import TYPE_CHECKING, overload
 
 from msglog.checks import checked_count
 from msglog.message import StoredMessage
+from msglog.search import Hit
 
 if TYPE_CHECKING:
     from msglog.log import MessageLog
@@ -67,6 +69,12 @@ class RawLog:
     async def read(self, after: int = 0, limit: int = PAGE) -> list[StoredMessage]:
         """At most `limit` messages after a seq, in order."""
         return await self._log._read_after(after, limit, None)  # noqa: SLF001 the two are one
+
+    async def search(
+        self, words: str, *, role: str | None = None, since: datetime | None = None, limit: int = 20
+    ) -> list[Hit]:
+        """The newest messages of the log, of any branch, that hold all words: `Store.search` in this log."""
+        return await self._log.store.search(words, log=self._log.name, role=role, since=since, limit=limit)
 
     def follow(self, after: int = 0) -> AsyncIterator[StoredMessage]:
         """Every message after a seq, of any branch, once, in order: what is stored, then what comes."""

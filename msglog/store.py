@@ -9,6 +9,7 @@ import warnings
 import weakref
 from collections.abc import AsyncIterator, Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import takewhile
 from types import ModuleType, TracebackType
 from typing import Any, Literal, NoReturn, Self, TypeAlias, TypeVar
@@ -20,6 +21,7 @@ from msglog.history import MessageHistory
 from msglog.log import MessageLog, OnAppend
 from msglog.message import Entry, StoredMessage
 from msglog.raw import MISSING, PAGE, Missing
+from msglog.search import Hit
 from msglog.storage import catalog, integrity, maintenance
 from msglog.storage import statements as sql
 from msglog.storage.access import Access, TaskAccess
@@ -29,6 +31,7 @@ from msglog.storage.file import Lease, acquire
 from msglog.storage.integrity import Report
 from msglog.storage.requests import Describe, Purge, PurgeReceipt
 from msglog.storage.rows import stored_message
+from msglog.storage.search import checked_search, search
 from msglog.storage.sqlite import SqliteDriver
 
 T = TypeVar("T")
@@ -153,6 +156,23 @@ class Store:
         if log is not None:
             checked_name(log, "the name of a log")
         return await self._access.read(lambda connection: integrity.verify(connection, log))
+
+    async def search(
+        self,
+        words: str,
+        *,
+        log: str | None = None,
+        role: str | None = None,
+        since: datetime | None = None,
+        limit: int = 20,
+    ) -> list[Hit]:
+        """The newest messages that hold all words, of one log or of all, newest first, each with where it matches.
+
+        `"a phrase"` holds words in a row, `beg*` a word that begins so; everything else is looked for as it
+        stands, in text, tool calls and results, whatever the case and accents. Every entry counts that was ever
+        appended, unless it was redacted. `role` and `since` (an aware time) say of which messages.
+        """
+        return await search(self._access, checked_search(words, log, None, role, since, limit))
 
     async def backup(self, path: str | os.PathLike[str]) -> None:
         """Write a copy of the store, one moment of it, to a path where nothing is yet. Writers go on meanwhile.

@@ -1,6 +1,7 @@
 # Written by scripts/sync_stub from log.py, raw.py and store.py: change those, then run it again.
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from types import ModuleType, TracebackType
 from typing import Any, Self, overload
 
@@ -14,6 +15,7 @@ from msglog.log import MetaInput, OnAppend, OnConflict
 from msglog.message import EntryInput, Message, Role, StoredMessage
 from msglog.raw import Missing
 from msglog.storage.catalog import LogInfo, LogOrder
+from msglog.search import Hit
 from msglog.storage.engine import Driver
 from msglog.storage.integrity import Report
 from msglog.storage.reader import Branch
@@ -39,6 +41,8 @@ class RawLog:
         """The message of a seq or of an entry id."""
     def read(self, after: int=..., limit: int=...) -> list[StoredMessage]:
         """At most `limit` messages after a seq, in order."""
+    def search(self, words: str, *, role: str | None=..., since: datetime | None=..., limit: int=...) -> list[Hit]:
+        """The newest messages of the log, of any branch, that hold all words: `Store.search` in this log."""
     def follow(self, after: int=...) -> Iterator[StoredMessage]:
         """Every message after a seq, of any branch, once, in order: what is stored, then what comes."""
 
@@ -83,6 +87,11 @@ class MessageLog:
         ...
     def iterate(self, page_size: int=...) -> Iterator[StoredMessage]:
         """The messages of the view as it is now, page by page. Nothing is held between pages."""
+    def search(self, words: str, *, role: str | None=..., since: datetime | None=..., limit: int=...) -> list[Hit]:
+        """The newest messages of the view that hold all words, newest first, as `Store.search`.
+
+            `raw.search` looks through the whole log: what was edited away, too, and other branches.
+            """
     def to_openai(self, report: list[Repair] | None=...) -> list[dict[str, Any]]:
         """The view in OpenAI's Chat Completions format. What had to be repaired for it is added to `report`."""
     def to_anthropic(self, report: list[Repair] | None=...) -> list[dict[str, Any]]:
@@ -200,6 +209,13 @@ class Store:
         """Sizes and counts of the whole store."""
     def verify(self, log: str | None=...) -> Report:
         """Walk every hash and recompute every view, of one log or of all; a report with `ok` and `problems`."""
+    def search(self, words: str, *, log: str | None=..., role: str | None=..., since: datetime | None=..., limit: int=...) -> list[Hit]:
+        """The newest messages that hold all words, of one log or of all, newest first, each with where it matches.
+
+            `"a phrase"` holds words in a row, `beg*` a word that begins so; everything else is looked for as it
+            stands, in text, tool calls and results, whatever the case and accents. Every entry counts that was ever
+            appended, unless it was redacted. `role` and `since` (an aware time) say of which messages.
+            """
     def backup(self, path: str | os.PathLike[str]) -> None:
         """Write a copy of the store, one moment of it, to a path where nothing is yet. Writers go on meanwhile.
 

@@ -22,6 +22,7 @@ class Access(Protocol):
     """How a store waits."""
 
     file: StoreFile
+    read_only: bool
 
     def check(self) -> None:
         """Raise where the store can no longer be used."""
@@ -49,6 +50,7 @@ class _Leased:
 
     def __init__(self, lease: Lease, patience: float) -> None:
         self.file = lease.file
+        self.read_only = lease.read_only
         self.check = lease.check
         self._writing = lease.writing
         self._patience = patience

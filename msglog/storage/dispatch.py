@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from msglog.storage.branching import fork, rewind
 from msglog.storage.catalog import describe
 from msglog.storage.commits import commit
 from msglog.storage.erasure import purge, redact
-from msglog.storage.requests import Append, Commit, Describe, Fork, Redact, Request, Rewind
+from msglog.storage.requests import (
+    Append,
+    Commit,
+    Describe,
+    DropIndex,
+    Fork,
+    IndexWords,
+    Purge,
+    Redact,
+    Request,
+    Rewind,
+)
+from msglog.storage.search_index import bring_in, drop_all
 from msglog.storage.transaction import Transaction
+
+_BY_KIND: dict[type[Request], Callable[[Transaction, Any], Any]] = {
+    Commit: commit,
+    Fork: fork,
+    Rewind: rewind,
+    Redact: redact,
+    Purge: purge,
+    Describe: describe,
+    IndexWords: bring_in,
+    DropIndex: drop_all,
+}
 
 
 def carry_out(transaction: Transaction, request: Request) -> Any:
@@ -17,14 +41,4 @@ def carry_out(transaction: Transaction, request: Request) -> Any:
     if isinstance(request, Append):
         return transaction.append(request)
     transaction.flush()  # the others read what is written
-    if isinstance(request, Commit):
-        return commit(transaction, request)
-    if isinstance(request, Fork):
-        return fork(transaction, request)
-    if isinstance(request, Rewind):
-        return rewind(transaction, request)
-    if isinstance(request, Redact):
-        return redact(transaction, request)
-    if isinstance(request, Describe):
-        return describe(transaction, request)
-    return purge(transaction, request)
+    return _BY_KIND[type(request)](transaction, request)

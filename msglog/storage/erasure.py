@@ -10,6 +10,7 @@ from msglog.storage import statements as sql
 from msglog.storage.ledger import now_us
 from msglog.storage.requests import Purge, PurgeReceipt, Redact, RedactReceipt
 from msglog.storage.rows import moment, redacted_calls
+from msglog.storage.search_index import BLOCK, forget
 from msglog.storage.transaction import Transaction
 
 ERASURE = "erasure"
@@ -44,6 +45,7 @@ def redact(transaction: Transaction, request: Redact) -> RedactReceipt:
             " meta = NULL, extra = NULL, salt = zeroblob(?), redacted_at = ?, redacted_reason = ? WHERE n = ?",
             (calls, filler or 0, redacted_at, reason, n),
         )
+        forget(transaction.execute, [n])
         transaction.execute(sql.SET_MARK, (ERASURE, IN_LOG if filler is not None else IN_FILE))
         transaction.wrote_what(sql.REDACTION_IS_STORED, n, redacted_at)
     transaction.erased = True
@@ -112,6 +114,8 @@ def purge(transaction: Transaction, request: Purge) -> PurgeReceipt:
         "UPDATE logs SET name = NULL, meta = NULL, purged_at = ?, purged_root = ?, purged_n = ? WHERE id = ?",
         (at, root[0][1] if root else None, last_n, state.id),
     )
+    firsts = transaction.execute(f"SELECT min(n) FROM entries WHERE log_id = ? GROUP BY n / {BLOCK}", (state.id,))
+    forget(transaction.execute, [n for (n,) in firsts])
     for table in ("branches", "entries", "revisions", "chunks"):
         transaction.execute(f"DELETE FROM {table} WHERE log_id = ?", (state.id,))
     transaction.execute(sql.SET_MARK, (ERASURE, IN_FILE))

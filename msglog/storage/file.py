@@ -49,6 +49,7 @@ class StoreFile:
         self.bell = Bell()
         self.writer = Writer(path, driver, identity, self.bell.ring)
         self.forked = False
+        self.indexing = threading.Lock()  # one search at a time brings the full-text index up to date
         self.leases: WeakSet[Lease] = WeakSet()  # an abandoned store does not count
         # Held open and never used, so that no other file can come to have this identity meanwhile.
         self._pin = driver.connect(path, read_only=True)

@@ -135,4 +135,21 @@ class Describe:
     size: int = 0
 
 
-Request = Append | Commit | Fork | Rewind | Redact | Purge | Describe
+@dataclass(frozen=True, slots=True)
+class IndexWords:
+    """Words of entries for a block of the full-text index, which goes on after `after`."""
+
+    block: int
+    after: int
+    words: Sequence[tuple[int, str]]
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DropIndex:
+    """The full-text index taken away."""
+
+    size: int = 0
+
+
+Request = Append | Commit | Fork | Rewind | Redact | Purge | Describe | IndexWords | DropIndex
