@@ -23,7 +23,7 @@ from msglog.storage import reader
 from msglog.storage.catalog import LogInfo
 from msglog.storage.engine import Connection
 from msglog.storage.ledger import now_us
-from msglog.storage.reader import Branch, ViewState
+from msglog.storage.reader import Branch, View, ViewState
 from msglog.storage.requests import Append, Appended, Commit, Committed, Fork, Redact, RedactReceipt, Rewind
 from msglog.storage.rows import Draft, draft, written_message
 from msglog.storage.search import checked_search, search
@@ -182,6 +182,17 @@ class MessageLog:
             return newest[0] if newest else None
         checked_count(n, "n")
         return await self._view(lambda state: (state.size - n, state.size))
+
+    async def view(self, at: str | None = None, start: int = 0, limit: int | None = None) -> View:
+        """A part of the view of the branch, or of the revision `at`: its messages, the revision's id and its size.
+
+        At most `limit` messages from the position `start` on; a negative one counts from the end.
+        """
+        if isinstance(start, bool) or not isinstance(start, int):
+            raise TypeError(f"start must be an int, not {type(start).__name__}")
+        if limit is not None:
+            checked_count(limit, "limit")
+        return await self._read(reader.view, self._store.path, self.name, self.branch, at, start, limit)
 
     async def iterate(self, page_size: int = PAGE) -> AsyncIterator[StoredMessage]:
         """The messages of the view as it is now, page by page. Nothing is held between pages."""
@@ -441,17 +452,17 @@ class MessageLog:
         state = await self._state()
         return None if state is None else state.id
 
-    def revisions(self, page_size: int = PAGE) -> AsyncIterator[Revision]:
-        """Every revision of the log, newest first, page by page."""
-        return self._revisions(None, page_size)
+    def revisions(self, page_size: int = PAGE, *, before: str | None = None) -> AsyncIterator[Revision]:
+        """Every revision of the log, newest first, page by page; only those before a revision, where one is given."""
+        return self._revisions(None, page_size, before)
 
-    def lineage(self, page_size: int = PAGE) -> AsyncIterator[Revision]:
-        """The revisions from the branch's head to the root, page by page."""
-        return self._revisions(self.branch, page_size)
+    def lineage(self, page_size: int = PAGE, *, before: str | None = None) -> AsyncIterator[Revision]:
+        """The revisions from the branch's head to the root, page by page; `before` as for `revisions`."""
+        return self._revisions(self.branch, page_size, before)
 
-    async def _revisions(self, branch: str | None, page_size: int) -> AsyncIterator[Revision]:
+    async def _revisions(self, branch: str | None, page_size: int, before: str | None) -> AsyncIterator[Revision]:
         checked_count(page_size, "page_size", least=1)
-        below: int | None = None
+        below: int | str | None = before
         while page := await self._read(reader.revision_page, self._store.path, self.name, branch, below, page_size):
             for below, revision in page:  # noqa: B007 the last one is where the next page goes on
                 yield revision

@@ -199,18 +199,24 @@ class Store:
         self._access.check()
         return await self._access.run(lambda: maintenance.query(self._access.file, query, parameters))
 
+    async def read(self, after: int = 0, limit: int = PAGE) -> list[LoggedMessage]:
+        """At most `limit` messages of any log after a number `n`, in commit order."""
+        checked_count(after, "after")
+        checked_count(limit, "limit")
+        rows = await self._access.read(lambda c: c.execute(sql.ENTRIES_AFTER_N, (after, limit, 0)))
+        return [LoggedMessage(n, log, stored_message(tuple(row), self.path, log)) for n, log, *row in rows]
+
     async def follow(self, after: int = 0) -> AsyncIterator[LoggedMessage]:
         """Every message of every log after a number `n`, once, in commit order: what is stored, then what comes."""
-        checked_count(after, "after")
         file = self._access.file
         file.watch(self.poll_interval)
         try:
             while True:
                 version = file.bell.version
-                page = await self._access.read(lambda c, n=after: c.execute(sql.ENTRIES_AFTER_N, (n, PAGE, 0)))  # type: ignore[misc]
-                for n, log, *row in page:
-                    after = n
-                    yield LoggedMessage(n, log, stored_message(tuple(row), self.path, log))
+                page = await self.read(after)
+                for logged in page:
+                    after = logged.n
+                    yield logged
                 if not page:
                     await self._access.change(version)
         finally:

@@ -18,7 +18,7 @@ from msglog.storage.catalog import LogInfo, LogOrder
 from msglog.search import Hit
 from msglog.storage.engine import Driver
 from msglog.storage.integrity import Report
-from msglog.storage.reader import Branch
+from msglog.storage.reader import Branch, View
 from msglog.storage.requests import PurgeReceipt, RedactReceipt
 from msglog.store import BeforeStore, Durability, LoggedMessage, StoreStats
 
@@ -85,6 +85,11 @@ class MessageLog:
     @overload
     def last(self, n: int) -> list[StoredMessage]:
         ...
+    def view(self, at: str | None=..., start: int=..., limit: int | None=...) -> View:
+        """A part of the view of the branch, or of the revision `at`: its messages, the revision's id and its size.
+
+            At most `limit` messages from the position `start` on; a negative one counts from the end.
+            """
     def iterate(self, page_size: int=...) -> Iterator[StoredMessage]:
         """The messages of the view as it is now, page by page. Nothing is held between pages."""
     def search(self, words: str, *, role: str | None=..., since: datetime | None=..., limit: int=...) -> list[Hit]:
@@ -159,10 +164,10 @@ class MessageLog:
         """The branches of the log, oldest first."""
     def head(self) -> str | None:
         """The id of the branch's head revision; None before the first append."""
-    def revisions(self, page_size: int=...) -> Iterator[Revision]:
-        """Every revision of the log, newest first, page by page."""
-    def lineage(self, page_size: int=...) -> Iterator[Revision]:
-        """The revisions from the branch's head to the root, page by page."""
+    def revisions(self, page_size: int=..., *, before: str | None=...) -> Iterator[Revision]:
+        """Every revision of the log, newest first, page by page; only those before a revision, where one is given."""
+    def lineage(self, page_size: int=..., *, before: str | None=...) -> Iterator[Revision]:
+        """The revisions from the branch's head to the root, page by page; `before` as for `revisions`."""
     def describe(self, *, title: str | Missing | None=..., tags: Iterable[str] | Missing | None=..., meta: Mapping[str, Any] | Missing | None=..., sizes: bool=...) -> LogInfo:
         """What there is to say of the log, all branches; with arguments, its title, tags or metadata changed first.
 
@@ -229,6 +234,8 @@ class Store:
             This is the way to look at the file from inside the process: a plain `open().close()` of it, or another
             SQLite library, would drop the locks of this one. Raises `SqlError` for anything but one reading statement.
             """
+    def read(self, after: int=..., limit: int=...) -> list[LoggedMessage]:
+        """At most `limit` messages of any log after a number `n`, in commit order."""
     def follow(self, after: int=...) -> Iterator[LoggedMessage]:
         """Every message of every log after a number `n`, once, in commit order: what is stored, then what comes."""
     def close(self) -> None:

@@ -54,6 +54,12 @@ EXAMPLES: list[tuple[MsgLogError, type[Exception]]] = [
     (errors.CommitUncertainError("a.db", ["e1", "e2"]), errors.StoreError),
     (errors.TwoLibrariesError("a.db"), errors.StoreError),
     (errors.SqlError("a.db", "more than one statement"), ValueError),
+    (errors.RequestError("body", "it is not JSON"), ValueError),
+    (errors.AccessDeniedError("the token lacks the right 'edit'", "edit"), PermissionError),
+    (errors.LimitError("open streams", 100, 2.5, "close some"), Exception),
+    (errors.StoppingError(), ConnectionError),
+    (errors.DeadlineError(30), TimeoutError),
+    (errors.UnreachableError("http://h", "connection refused", uncertain=True), ConnectionError),
 ]
 each_error = pytest.mark.parametrize("error", [e for e, _ in EXAMPLES], ids=lambda error: type(error).__name__)
 

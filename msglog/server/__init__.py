@@ -1,1 +1,1 @@
-"""One store for many processes, over HTTP, with a viewer."""
+"""The service: a store over HTTP. `create_app` makes it; `python -m msglog.server STORE` runs it."""

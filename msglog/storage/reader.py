@@ -57,6 +57,19 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
+class View:
+    """A part of what a revision shows: its `messages` from the position `start` on, of `size` in all.
+
+    `revision` is None where the log does not exist yet.
+    """
+
+    revision: str | None
+    size: int
+    start: int
+    messages: list[StoredMessage]
+
+
+@dataclass(frozen=True, slots=True)
 class Branch:
     """A branch of a log: its head revision, and the revision that it was forked from (None for `main`)."""
 
@@ -147,6 +160,18 @@ def view_messages(
     if len(rows) != max(0, min(stop, state.size) - start):
         raise CorruptStoreError(path, f"log {log!r}, revision {state.number}", "entries of its view are missing")
     return [stored_message(row, path, log) for row in rows]
+
+
+def view(
+    connection: Connection, path: str, log: str, branch: str, at: str | None, start: int, limit: int | None
+) -> View:
+    """A part of the view of a branch, or of a revision. A negative start counts from the end."""
+    state = branch_state(connection, path, log, branch) if at is None else revision_state(connection, log, at)
+    if state is None:
+        return View(None, 0, 0, [])
+    first = min(start, state.size) if start >= 0 else max(0, state.size + start)
+    stop = state.size if limit is None else min(first + limit, state.size)
+    return View(state.id, state.size, first, view_messages(connection, path, log, state, first, stop))
 
 
 def one_entry(connection: Connection, path: str, log: str, key: int | str) -> StoredMessage:
@@ -318,9 +343,9 @@ def full_history(connection: Connection, path: str, log: str, state: ViewState, 
 
 
 def revision_page(
-    connection: Connection, path: str, log: str, branch: str | None, below: int | None, limit: int
+    connection: Connection, path: str, log: str, branch: str | None, below: int | str | None, limit: int
 ) -> list[tuple[int, Revision]]:
-    """Revisions, newest first, those below a number: of a branch's lineage, or of the whole log."""
+    """Revisions, newest first, those below a number, or a revision: of a branch's lineage, or of the whole log."""
     if branch is None:
         found = log_id(connection, log)
         condition, bound = "1", list[str]()
@@ -331,6 +356,8 @@ def revision_page(
         condition, bound = sql.ON_LINEAGE, [encode(parts)]
     if found is None:
         return []
+    if isinstance(below, str):
+        below = revision_state(connection, log, below).number
     rows = connection.execute(
         f"SELECT {', '.join(REVISION)} FROM revisions AS r WHERE log_id = ? AND number < ? AND {condition}"
         " ORDER BY number DESC LIMIT ?",

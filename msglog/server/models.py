@@ -1,0 +1,366 @@
+"""The shapes of requests and answers, for the OpenAPI description. What comes in is judged by the library itself."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from msglog.message import Kind, Message, MessageMeta
+
+
+class Shape(BaseModel):
+    """A JSON object with camelCase keys."""
+
+    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True)
+
+
+class EntryInput(Shape):
+    """A message with what is known about it. With an id, sending it again is safe."""
+
+    id: str | None = None
+    message: Message
+    kind: Kind = "turn"
+    meta: MessageMeta | None = None
+    sources: list[str] = []
+
+
+class StoredMessage(Shape):
+    """A message as a log holds it."""
+
+    seq: int
+    at: datetime
+    id: str
+    kind: Kind
+    message: Message
+    meta: MessageMeta | None = None
+    sources: list[str] = []
+    redacted: bool = False
+
+
+class Appended(Shape):
+    """What an append did: the seq of the last message, and what it brought in: nothing, where all was stored."""
+
+    seq: int
+    new: list[StoredMessage | NewEntry]
+
+
+class NewEntry(Shape):
+    """Where a new entry stands."""
+
+    seq: int
+    id: str
+    at: datetime
+
+
+class MessagePage(Shape):
+    """Messages in order of their seq. `next` is what to pass as `after` for those that follow."""
+
+    messages: list[StoredMessage]
+    next: int
+
+
+class View(Shape):
+    """A part of what a revision shows."""
+
+    revision: str | None
+    size: int
+    start: int
+    messages: list[StoredMessage]
+
+
+class Repair(Shape):
+    """Something that an adapter had to change for a provider."""
+
+    what: str
+    why: str
+    index: int
+    path: str
+    entry_id: str | None
+
+
+class ProviderView(Shape):
+    """A view in a provider's format. `request` are the arguments of its API that the messages make up."""
+
+    format: str
+    revision: str | None
+    request: dict[str, Any]
+    report: list[Repair]
+
+
+class LogInfo(Shape):
+    """What is known of a log."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str
+    entries: int
+    revisions: int
+    branches: int
+    created_at: datetime
+    last_at: datetime | None
+
+
+class Description(Shape):
+    """What to change of a log's description. `meta` is changed key by key; null takes away."""
+
+    title: str | None = None
+    tags: list[str] | None = None
+    meta: dict[str, Any] | None = None
+
+
+class LogPage(Shape):
+    """Logs in order. `next` is the cursor of the page that follows; null at the end."""
+
+    logs: list[LogInfo]
+    next: str | None
+
+
+class LoggedMessage(Shape):
+    """A message with its log, and its number in the commit order of the whole store."""
+
+    n: int
+    log: str
+    message: StoredMessage
+
+
+class LoggedPage(Shape):
+    """Messages of all logs in commit order."""
+
+    messages: list[LoggedMessage]
+    next: int
+
+
+class PurgeReceipt(Shape):
+    """What a purge took away. `complete` says that no copy is left in the file."""
+
+    log: str
+    entries: int
+    revisions: int
+    at: datetime
+    complete: bool
+
+
+class RedactReceipt(Shape):
+    """What a redaction did. `summaries` may still tell of the entry."""
+
+    entry_id: str
+    seq: int
+    at: datetime
+    summaries: list[str]
+    complete: bool
+
+
+class Revision(Shape):
+    """One immutable sequence of active entries: its parent, and the operation that made it."""
+
+    id: str
+    created_at: int = Field(description="milliseconds since 1970")
+    size: int
+    parent: str | None = None
+    operation: dict[str, Any] | None = None
+    entry_ids: list[str] | None = None
+    replaces: str | None = None
+    meta: dict[str, Any] | None = None
+
+
+class RevisionPage(Shape):
+    """Revisions, newest first. `next` is what to pass as `before` for those that follow; null at the end."""
+
+    revisions: list[Revision]
+    next: str | None
+
+
+class Entry(Shape):
+    """An entry of a history."""
+
+    id: str
+    kind: Kind = "turn"
+    message: Message
+    meta: MessageMeta | None = None
+    sources: list[str] = []
+
+
+class History(Shape):
+    """A revision and its view, of which the first `missing` entries are left out. A null head: nothing is stored."""
+
+    head: Revision | None
+    missing: int
+    entries: list[Entry]
+
+
+class Snapshot(Shape):
+    """A whole graph."""
+
+    entries: list[Entry]
+    revisions: list[Revision]
+    head: str | None
+
+
+class Delta(Shape):
+    """What came after the revision `base`: the entries and revisions that it lacks. Without a base: everything."""
+
+    entries: list[Entry]
+    revisions: list[Revision]
+    head: str
+    base: str | None = None
+
+
+class Committed(Shape):
+    """The revision that the branch is at. `changed` says that it is not what was sent: load it anew."""
+
+    head: str
+    changed: bool
+    new: list[StoredMessage | NewEntry]
+
+
+class Branch(Shape):
+    """A branch, its head revision, and the revision that it was forked from."""
+
+    name: str
+    head: str
+    forked_from: str | None
+    created_at: datetime
+
+
+class Branches(Shape):
+    """The branches of a log, oldest first."""
+
+    branches: list[Branch]
+
+
+class ForkInput(Shape):
+    """A branch to make, at a revision, or at the head of the branch that it is forked from."""
+
+    name: str
+    at: str | None = None
+
+
+class RewindInput(Shape):
+    """What to show again."""
+
+    revision: str
+    expected_head: str | None = None
+    meta: dict[str, Any] | None = None
+
+
+class EditInput(Shape):
+    """Patches to apply in order, as one revision."""
+
+    patches: list[dict[str, Any]]
+    strict: bool = False
+    keep_pairs: bool = False
+    on_conflict: Literal["raise", "rebase"] = "raise"
+    meta: dict[str, Any] | None = None
+
+
+class RedactInput(Shape):
+    """An entry to take the content from, by seq or id."""
+
+    entry: int | str
+    reason: str = ""
+
+
+class Head(Shape):
+    """The head revision of a branch."""
+
+    head: str | None
+
+
+class Position(Shape):
+    """Where a log ends: `count` of the branch's lineage, `seq` of the whole log."""
+
+    count: int
+    seq: int
+    head: str | None
+
+
+class Messages(Shape):
+    """Messages alone."""
+
+    messages: list[Message]
+
+
+class Stats(Shape):
+    """What the store holds; sizes in bytes."""
+
+    logs: int
+    entries: int
+    revisions: int
+    bytes: int
+    wal_bytes: int
+
+
+class ReportProblem(Shape):
+    """Something that does not hold, and where."""
+
+    log: str | None
+    where: str
+    what: str
+
+
+class Report(Shape):
+    """What a check found."""
+
+    logs: int
+    entries: int
+    redacted: int
+    revisions: int
+    problems: list[ReportProblem]
+    truncated: bool
+
+
+class Query(Shape):
+    """One read-only SQL statement."""
+
+    query: str
+    parameters: list[Any] | dict[str, Any] = []
+
+
+class Rows(Shape):
+    """Rows, by column."""
+
+    rows: list[dict[str, Any]]
+
+
+class UsageTotal(Shape):
+    """What responses took together. `cost` are US dollars, as text; `unpriced` are models without a price."""
+
+    responses: int
+    tokens: dict[str, int]
+    cost: str
+    unpriced: list[str | None]
+
+
+class UsagePart(UsageTotal):
+    """What the responses of a branch and a model took."""
+
+    branch: str
+    model: str | None
+
+
+class Usage(Shape):
+    """What the model responses of a log took, each counted in one part."""
+
+    log: str
+    total: UsageTotal
+    parts: list[UsagePart]
+
+
+class Health(Shape):
+    """`ok`."""
+
+    status: str
+
+
+class Problem(Shape):
+    """What went wrong (RFC 9457): the error's class, its sentence and its facts."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    error: str
+    facts: dict[str, Any]

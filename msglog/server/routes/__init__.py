@@ -1,0 +1,1 @@
+"""The resources under `/v1`, one module for each kind."""

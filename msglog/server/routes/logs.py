@@ -1,0 +1,71 @@
+"""Logs: which there are, what is known of one, taking one away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from msglog.errors import RequestError
+from msglog.server import examples, models
+from msglog.server.bodies import answer, field, read_json
+from msglog.server.service import Asking, EditingWhole, Here, OwningWhole, PageSize, Reading, ReadingWhole
+
+router = APIRouter(tags=["logs"])
+
+
+@router.get("/logs", responses={200: {"model": models.LogPage}})
+async def list_logs(
+    request: Request,
+    here: Here,
+    caller: Asking,
+    limit: PageSize,
+    prefix: Annotated[str, Query(description="Only logs whose name begins so")] = "",
+    tag: Annotated[str | None, Query(description="Only logs that have the tag")] = None,
+    cursor: Annotated[str | None, Query(description="`next` of the page before")] = None,
+) -> Response:
+    """The logs by name, page by page: those that the caller may read."""
+    caller.check("read")
+    logs = await here.store.logs(prefix=prefix, tag=tag, order="name")
+    shown = [info for info in logs if caller.covers(info.name) and (cursor is None or info.name > cursor)]
+    page = shown[:limit]
+    return answer(request, {"logs": page, "next": page[-1].name if len(shown) > limit else None})
+
+
+@router.get("/logs/{log}", responses={200: {"model": models.LogInfo}})
+async def describe_log(request: Request, log: ReadingWhole) -> Response:
+    """What is known of a log: its sizes and times, its title, tags and metadata."""
+    return answer(request, await log.describe())
+
+
+@router.patch(
+    "/logs/{log}",
+    responses={200: {"model": models.LogInfo}},
+    openapi_extra=examples.body(models.Description, title="The 7:58", tags=["trains"]),
+)
+async def change_description(request: Request, here: Here, log: EditingWhole) -> Response:
+    """Change what is given of a log's title, tags and metadata; null takes away. The rest stays as it is."""
+    body = await read_json(request, here.settings.limits.body_bytes)
+    if not isinstance(body, Mapping):
+        raise RequestError("body", "must be a JSON object")
+    kinds: dict[str, type] = {"title": str, "tags": list, "meta": dict}
+    given: dict[str, Any] = {
+        name: None if body[name] is None else field(body, name, kind) for name, kind in kinds.items() if name in body
+    }
+    return answer(request, await log.describe(**given))
+
+
+@router.get("/logs/{log}/position", responses={200: {"model": models.Position}})
+async def position(request: Request, log: Reading) -> Response:
+    """Where a log and a branch of it end. A log that does not exist yet ends at 0."""
+    return answer(request, {"count": await log.count(), "seq": await log.seq(), "head": await log.head()})
+
+
+@router.delete("/logs/{log}", responses={200: {"model": models.PurgeReceipt}})
+async def purge_log(request: Request, here: Here, log: OwningWhole) -> Response:
+    """Take a whole log away for good."""
+    receipt = await log.store.purge(log.name)
+    here.hub.purged(log.name)
+    return answer(request, receipt)

@@ -1,0 +1,104 @@
+"""The service as a process: listening, and ending well."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import logging
+import os
+import resource
+from dataclasses import replace
+from types import FrameType
+
+import uvicorn
+
+import msglog.store
+from msglog.errors import AccessDeniedError
+from msglog.server.app import Application, create_app
+from msglog.server.settings import PORT, Settings
+from msglog.server.tokens import TokenFile, tokens_path
+
+GRACE = 10
+"""Seconds for what runs when the service is told to stop."""
+
+
+class Server(uvicorn.Server):
+    """uvicorn, whose followers are told first when it is to stop, since they would never end by themselves."""
+
+    def __init__(self, config: uvicorn.Config, app: Application) -> None:
+        super().__init__(config)
+        self._app = app
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Called in a signal handler of the event loop's thread."""
+        self._app.service.hub.stop()
+        super().handle_exit(sig, frame)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+async def serve(
+    store: str,
+    *,
+    host: str = "127.0.0.1",
+    port: int = PORT,
+    settings: Settings | None = None,
+    read_only: bool = False,
+    create: bool = True,
+) -> None:
+    """Serve a store until SIGTERM or SIGINT.
+
+    Where the store has tokens, they are asked for. `AccessDeniedError` for an address that others reach without.
+    """
+    tokens = _tokens_of(store)
+    if tokens is None and not is_loopback(host):
+        raise AccessDeniedError(
+            f"{host} is reached from elsewhere, and {store} has no tokens; make one with `msglog token create` first"
+        )
+    chosen = settings or Settings()
+    chosen = replace(chosen, hosts=(*chosen.hosts, host.lower()))
+    _allow_many_files()
+    async with msglog.store.open(store, read_only=read_only, create=create) as opened:
+        app = create_app(opened, tokens=tokens, settings=chosen)
+        config = uvicorn.Config(
+            app,
+            host=host,
+            port=port,
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            timeout_graceful_shutdown=GRACE,
+            ws="none",
+        )
+        await Server(config, app).serve()
+
+
+def _tokens_of(store: str) -> TokenFile | None:
+    """The tokens of a store; None where it has none. A file that is emptied later lets nobody in."""
+    path = tokens_path(os.path.realpath(store))
+    return TokenFile(path) if os.path.exists(path) else None
+
+
+def _allow_many_files() -> None:
+    """Each follower is an open file: take as many as the system gives."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def write_access_log() -> None:
+    """Write the access log to standard output, one JSON object a line."""
+    logger = logging.getLogger("msglog.access")
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
