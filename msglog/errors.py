@@ -301,6 +301,87 @@ class BranchExistsError(MsgLogError, ValueError):
         )
 
 
+# Bundles, and other things that are moved between stores
+
+
+class BundleError(MsgLogError, ValueError):
+    """A bundle cannot be read, or what it holds does not add up.
+
+    `line` is the line of it, `log` and `where` (a seq, a revision, a branch) lead into what it holds.
+    """
+
+    line: int | None
+    log: str | None
+    where: str | None
+    reason: str
+
+    def __init__(self, reason: str, line: int | None = None, log: str | None = None, where: str | None = None) -> None:
+        places = [f"line {line}" if line else "", f"log {log!r}" if log else "", where or ""]
+        place = ", ".join(filter(None, places)) or "the bundle"
+        super().__init__(
+            f"{place}: {reason}; nothing from there on was stored. Fetch or export the bundle again and import that: "
+            "it goes on from what is stored",
+            line=line,
+            log=log,
+            where=where,
+            reason=reason,
+        )
+
+    def at(self, line: int | None) -> BundleError:
+        """The same error with its line."""
+        return BundleError(self.reason, line, self.log, self.where)
+
+
+class BundleVersionError(MsgLogError, ValueError):
+    """A bundle was written by a newer release: `found` and `known` are versions of the format."""
+
+    found: int
+    known: int
+
+    def __init__(self, found: int, known: int) -> None:
+        super().__init__(
+            f"the bundle has format version {found}, this release reads up to {known}; upgrade msglog",
+            found=found,
+            known=known,
+        )
+
+
+class LogExistsError(MsgLogError, ValueError):
+    """The name of a log that is to come in belongs to another log of the store."""
+
+    log: str
+
+    def __init__(self, log: str) -> None:
+        super().__init__(
+            f"the store has another log {log!r}; nothing of the new one was stored. Import it with prefix= or rename=",
+            log=log,
+        )
+
+
+class DivergedError(MsgLogError, ValueError):
+    """A log and a copy of it went different ways: at `where` they differ, so neither goes on from the other."""
+
+    log: str
+    where: str
+
+    def __init__(self, log: str, where: str) -> None:
+        super().__init__(
+            f"log {log!r} and the copy that was to come in differ at {where}: both went on after they were parted. "
+            "Import the copy into a store of its own",
+            log=log,
+            where=where,
+        )
+
+
+class MissingExtraError(MsgLogError, ImportError):
+    """Something needs a package that is not installed: `extra` is the part of msglog that brings it."""
+
+    extra: str
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs a further package: pip install 'msglog[{extra}]'", extra=extra)
+
+
 # Stores and files
 
 

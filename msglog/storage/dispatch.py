@@ -9,6 +9,7 @@ from msglog.storage.branching import fork, rewind
 from msglog.storage.catalog import describe
 from msglog.storage.commits import commit
 from msglog.storage.erasure import purge, redact
+from msglog.storage.receiving import receive
 from msglog.storage.requests import (
     Append,
     Commit,
@@ -17,6 +18,7 @@ from msglog.storage.requests import (
     Fork,
     IndexWords,
     Purge,
+    Receive,
     Redact,
     Request,
     Rewind,
@@ -31,6 +33,7 @@ _BY_KIND: dict[type[Request], Callable[[Transaction, Any], Any]] = {
     Redact: redact,
     Purge: purge,
     Describe: describe,
+    Receive: receive,
     IndexWords: bring_in,
     DropIndex: drop_all,
 }

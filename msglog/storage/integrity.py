@@ -25,6 +25,18 @@ MOST_PROBLEMS = 1000
 _PAGE = 500
 _MOST_CHUNKS = 2000
 
+_UNREADABLE = (TypeError, ValueError, LookupError, ArithmeticError, AttributeError, RecursionError, MsgLogError)
+"""What comes of rows that somebody else wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """How far a log was checked: its last seq, the hash there (its uid before the first), and its last revision."""
+
+    seq: int
+    chain_hash: bytes
+    revision: int
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -79,18 +91,25 @@ def verify_rows(connection: Connection, log: str | None = None) -> Report:
                 if line != "ok":
                     report.add(None, "the file", line)
         rows = connection.execute(
-            "SELECT id, uid, name, entry_count, revision_count, chain_hash, purged_n, purged_root FROM logs"
-            " WHERE purged_at IS NULL AND (?1 IS NULL OR name = ?1) ORDER BY id",
+            f"SELECT {_LOG} FROM logs WHERE purged_at IS NULL AND (?1 IS NULL OR name = ?1) ORDER BY id",
             (log,),
         )
         if log is not None and not rows:
             raise UnknownLogError(log)
         for row in rows:
-            _Check(connection, report, row).run()
+            _Check(connection, report, row, Checked(0, row[1], -1)).run()
         if log is None:
             _check_strays(connection, report)
     except DriverError as error:
         report.add(log, "the file", f"SQLite cannot read on ({error.code})")
+    return report
+
+
+def verify_since(connection: Connection, log_id: int, since: Checked) -> Report:
+    """Check what a log holds beyond what was checked before; not its branches, which belong to the whole."""
+    report = Report()
+    row = connection.execute(f"SELECT {_LOG} FROM logs WHERE id = ?", (log_id,))[0]
+    _Check(connection, report, row, since).walk()
     return report
 
 
@@ -118,13 +137,14 @@ def _check_strays(connection: Connection, report: Report) -> None:
 
 
 class _Check:
-    """One log."""
+    """One log, from where it was checked before."""
 
-    def __init__(self, connection: Connection, report: Report, row: Row) -> None:
+    def __init__(self, connection: Connection, report: Report, row: Row, since: Checked) -> None:
         self._connection = connection
         self._report = report
+        self._since = since
         self._id, self._uid, self._name, self._entry_count, self._revision_count, self._chain, *self._purged = row
-        self._came_with = array("q")  # of each seq, the number of its revision: it never falls
+        self._came_with = array("q")  # of each seq from there, the number of its revision: it never falls
         self._chunks: dict[int, list[Run]] = {}  # those looked at last
         self._lines: dict[str, list[Any]] = {}  # branch -> its first revision's parent, and its newest revision
 
@@ -133,9 +153,13 @@ class _Check:
         self._report.logs += 1
         if self._purged != [None, None]:
             self._problem("the log", "it holds what only the receipt of a purged one does")
+        self.walk()
+        self._check_branches()
+
+    def walk(self) -> None:
+        """Check the entries and the revisions."""
         self._walk_entries()
         self._walk_revisions()
-        self._check_branches()
 
     def _problem(self, where: str, what: str) -> None:
         self._report.add(self._name, where, what)
@@ -148,8 +172,9 @@ class _Check:
 
     def _walk_entries(self) -> None:
         columns = f"seq, n, id, revision, at, salt, content_hash, chain_hash, redacted_at, {', '.join(CONTENT)}"
-        chained, last, last_n = self._uid, 0, 0
-        for row in self._pages(f"SELECT {columns} FROM entries WHERE log_id = ? AND seq > ? ORDER BY seq LIMIT ?", 0):
+        chained, last, last_n = self._since.chain_hash, self._since.seq, 0
+        statement = f"SELECT {columns} FROM entries WHERE log_id = ? AND seq > ? ORDER BY seq LIMIT ?"
+        for row in self._pages(statement, last):
             seq, n = row[:2]
             self._report.entries += 1
             if seq != last + 1:
@@ -158,7 +183,7 @@ class _Check:
                 self._problem(f"seq {seq}", "it was committed before the entry before it")
             try:
                 self._check_entry(row, chained)
-            except (TypeError, ValueError, OverflowError):
+            except _UNREADABLE:
                 self._problem(f"seq {seq}", "the row cannot be read")
             chained, last, last_n = row[7], seq if isinstance(seq, int) else last + 1, n
         if last != self._entry_count:
@@ -181,15 +206,16 @@ class _Check:
         header = (seq, entry_id, content[0], content[1], at, revision)
         if chain_hash(previous, self._uid, header, hashed) != chained:
             self._problem(where, "the entry, or the one before it, is not what was stored")
-        if self._came_with and revision < self._came_with[-1]:
+        if revision < (self._came_with[-1] if self._came_with else self._since.revision + 1):
             self._problem(where, "it came with an older revision than the entry before it")
         self._came_with.append(revision)
 
     def _walk_revisions(self) -> None:
-        last = -1
-        for row in self._pages(
-            f"SELECT {', '.join(_REVISION)} FROM revisions WHERE log_id = ? AND number > ? ORDER BY number LIMIT ?", -1
-        ):
+        last = self._since.revision
+        statement = (
+            f"SELECT {', '.join(_REVISION)} FROM revisions WHERE log_id = ? AND number > ? ORDER BY number LIMIT ?"
+        )
+        for row in self._pages(statement, last):
             number = row[0]
             self._report.revisions += 1
             if number != last + 1:
@@ -197,10 +223,12 @@ class _Check:
             last = number if isinstance(number, int) else last + 1
             try:
                 self._check_revision(dict(zip(_REVISION, row, strict=True)))
-            except (TypeError, ValueError, LookupError, OverflowError, MsgLogError):
+            except _UNREADABLE:
                 self._problem(f"revision {number}", "its view or its operation cannot be read")
         if last + 1 != self._revision_count:
             self._problem(f"revision {last + 1}", f"the log ends here, but counts {self._revision_count} revisions")
+        if self._came_with and self._came_with[-1] > last:
+            self._problem(f"revision {self._came_with[-1]}", "entries came with it, but it is missing")
 
     def _check_revision(self, revision: dict[str, Any]) -> None:
         """A revision against its hash, its parent and its operation."""
@@ -322,7 +350,7 @@ class _Check:
     def _brought_in(self, number: int) -> range:
         """The seqs of the entries that came with a revision."""
         first, end = bisect_left(self._came_with, number), bisect_right(self._came_with, number)
-        return range(first + 1, end + 1)
+        return range(self._since.seq + first + 1, self._since.seq + end + 1)
 
     def _seqs(self, ids: list[str]) -> list[int]:
         seqs = []
@@ -351,6 +379,7 @@ class _Check:
                 self._problem(f"branch {name!r}", "it was forked from another revision")
 
 
+_LOG = "id, uid, name, entry_count, revision_count, chain_hash, purged_n, purged_root"
 _REVISION = (
     "number",
     "id",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msglog.errors import CannotOpenError, SqlError
@@ -38,26 +38,37 @@ def query(file: StoreFile, text: str, parameters: Sequence[Any] | Mapping[str, A
 
 def backup(file: StoreFile, target: str) -> None:
     """Copy the file as it is at one moment; the copy gets its name when it is whole and synced."""
+    with appearing(target) as partial:
+        try:
+            connection = file.driver.connect(file.path, read_only=True)
+            try:
+                connection.execute("PRAGMA busy_timeout = 5000")
+                connection.execute("VACUUM INTO ?", (partial,))
+            finally:
+                dismiss(connection)
+        except DriverError as error:
+            raise explained(error, file.path) from error
+
+
+@contextlib.contextmanager
+def appearing(target: str) -> Iterator[str]:
+    """A new private file to be filled under another name; it gets its own when it is whole and synced.
+
+    Raises `FileExistsError` where there is one already, `CannotOpenError`.
+    """
     target = os.path.abspath(target)
     if os.path.lexists(target):
-        raise FileExistsError(f"{target} exists already; a backup never overwrites")
+        raise FileExistsError(f"{target} exists already, and is never overwritten")
     partial = f"{target}.partial-{os.getpid()}"
     try:
         os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except OSError as error:
         raise CannotOpenError(partial, error.strerror or str(error)) from error
     try:
-        connection = file.driver.connect(file.path, read_only=True)
-        try:
-            connection.execute("PRAGMA busy_timeout = 5000")
-            connection.execute("VACUUM INTO ?", (partial,))
-        finally:
-            dismiss(connection)
+        yield partial
         _sync(partial)
         os.link(partial, target)  # unlike a rename, it never replaces a file that came meanwhile
         _sync(os.path.dirname(target))
-    except DriverError as error:
-        raise explained(error, file.path) from error
     finally:
         with contextlib.suppress(OSError):
             os.unlink(partial)

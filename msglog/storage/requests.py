@@ -9,6 +9,7 @@ from datetime import datetime
 from msglog.codec import FrozenDict
 from msglog.history import MessageHistory
 from msglog.message import Entry
+from msglog.storage.engine import Row
 from msglog.storage.rows import Draft
 
 BATCH_BYTES = 64 * 2**20
@@ -152,4 +153,37 @@ class DropIndex:
     size: int = 0
 
 
-Request = Append | Commit | Fork | Rewind | Redact | Purge | Describe | IndexWords | DropIndex
+@dataclass(frozen=True, slots=True)
+class Receive:
+    """Rows of a log as another store holds them, which go on where this store's end.
+
+    `uid` says which log it is; `log` is the name that it gets where it is new. Entries, chunks and revisions are rows
+    of their tables without n and the log's id; branches are `(name, forked_from, created_at)`.
+    """
+
+    uid: bytes
+    log: str
+    created_at: int
+    meta: str | bytes | None
+    branches: Sequence[Row]
+    entries: Sequence[Row]
+    chunks: Sequence[Row]
+    revisions: Sequence[Row]
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """The name that a log has in the store, and how much of what came is new in it.
+
+    `purged` says that the log was taken away for good, and does not come back.
+    """
+
+    log: str
+    entries: int
+    revisions: int
+    branches: int
+    purged: bool = False
+
+
+Request = Append | Commit | Fork | Rewind | Redact | Purge | Describe | IndexWords | DropIndex | Receive

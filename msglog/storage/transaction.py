@@ -116,6 +116,12 @@ class Transaction:
         uid = new_bytes()
         return Line(log, branch, LogState(0, uid, 0, 0, uid), Head(-1, "", b"", 0, [], 0, 0, []))
 
+    def last_n(self) -> int:
+        """The number of the store's last entry."""
+        if self.ledger.last_n is None:
+            self.ledger.last_n = max(n or 0 for n in self.execute(sql.LAST_N)[0])
+        return self.ledger.last_n
+
     def next_chunk(self, line: Line) -> None:
         """Have the line know the number of its next chunk."""
         if line.state.next_chunk is None:
@@ -141,9 +147,7 @@ class Transaction:
         if state.id == 0:
             self._found(line)
             state = line.state
-        if line.entries and ledger.last_n is None:
-            ledger.last_n = max(n or 0 for n in self.execute(sql.LAST_N)[0])
-        n = ledger.last_n or 0
+        n = self.last_n() if line.entries else 0
         for row in line.entries:
             n += 1
             self._entries.append((n, *row))
