@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, cast, overload
 
 from msglog.log import MessageLog
 from msglog.storage.access import finish
@@ -30,7 +30,7 @@ class OfStores(Generic[P, R]):
     def __call__(self, store: sync.Store, /, *args: P.args, **kwargs: P.kwargs) -> R: ...
     def __call__(self, store: Any, /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R] | R:
         """Call it."""
-        return _called(self._function, store, Store, args, kwargs)
+        return cast("R", _called(self._function, store, Store, args, kwargs))
 
 
 class OfLogs(Generic[P, R]):
@@ -46,7 +46,7 @@ class OfLogs(Generic[P, R]):
     def __call__(self, log: sync.MessageLog, /, *args: P.args, **kwargs: P.kwargs) -> R: ...
     def __call__(self, log: Any, /, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R] | R:
         """Call it."""
-        return _called(self._function, log, MessageLog, args, kwargs)
+        return cast("R", _called(self._function, log, MessageLog, args, kwargs))
 
 
 def _called(function: Callable[..., Any], given: Any, face: type, args: Any, kwargs: Any) -> Any:

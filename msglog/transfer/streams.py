@@ -9,7 +9,7 @@ import sys
 import threading
 import zlib
 from contextlib import ExitStack
-from typing import IO, Any, BinaryIO, TypeAlias, cast
+from typing import Any, BinaryIO, TypeAlias, cast
 
 from msglog.errors import BundleError, CannotOpenError, MissingExtraError
 from msglog.storage.maintenance import appearing
@@ -33,7 +33,7 @@ def _zstandard() -> Any:
 def _name(place: Place) -> str | None:
     if hasattr(place, "read") or hasattr(place, "write"):
         return None
-    name = os.fspath(cast("str | os.PathLike[str]", place))
+    name = os.fspath(place)
     if not isinstance(name, str):
         raise TypeError(f"a path must be a str or a path, not {type(name).__name__}")
     if not name or "\0" in name:
@@ -49,7 +49,7 @@ class Sink:
         self._stack = ExitStack()
         self._file = self._opened(place)
 
-    def _opened(self, place: Place) -> IO[bytes]:
+    def _opened(self, place: Place) -> Any:
         name = _name(place)
         if name is None:
             return cast("BinaryIO", place)
@@ -60,7 +60,7 @@ class Sink:
         partial = self._stack.enter_context(appearing(name))
         plain = self._stack.enter_context(io.FileIO(partial, "wb"))
         if name.endswith(".gz"):
-            return self._stack.enter_context(gzip.GzipFile("", "wb", 6, plain, mtime=0))  # type: ignore[return-value]
+            return self._stack.enter_context(gzip.GzipFile("", "wb", 6, plain, mtime=0))
         if name.endswith(".zst"):
             compressor = _zstandard().ZstdCompressor(level=9, write_checksum=True)
             return self._stack.enter_context(compressor.stream_writer(plain, closefd=False))
@@ -100,7 +100,7 @@ class Source:
             self._stack.close()
             raise
 
-    def _opened(self, place: Place) -> IO[bytes]:
+    def _opened(self, place: Place) -> Any:
         name = _name(place)
         if name is None:
             plain = cast("BinaryIO", place)
@@ -117,7 +117,7 @@ class Source:
             plain = buffered
         start = plain.peek(4)[:4]
         if start.startswith(_GZIP):
-            return self._stack.enter_context(gzip.GzipFile(fileobj=plain, mode="rb"))  # type: ignore[return-value]
+            return self._stack.enter_context(gzip.GzipFile(fileobj=plain, mode="rb"))
         if start.startswith(_ZSTD):
             decompressor = _zstandard().ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
             return io.BufferedReader(

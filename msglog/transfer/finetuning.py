@@ -1,0 +1,67 @@
+"""A view as an example that OpenAI's models are trained with: one line of JSON.
+
+The format is `FineTuneChatRequestInput` of OpenAI's API description: `messages`, and `tools` where some are called.
+Messages may hold text and images; there is something to learn only where the assistant speaks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from msglog.adapters import Repair, to_openai
+from msglog.adapters.media import stand_in
+from msglog.transfer.plain import json_line
+from msglog.transfer.turns import Given
+
+_LEARNED = {"text", "image_url", "refusal"}
+
+
+def to_finetuning(
+    messages: Iterable[Given], *, tools: Sequence[Mapping[str, Any]] | None = None, report: list[Repair] | None = None
+) -> Iterator[str]:
+    """The line of JSON Lines that a conversation makes; none where the assistant says nothing.
+
+    It ends with the last message of the assistant. `tools` are definitions in OpenAI's form; without them those that
+    are called are named, with the arguments that they were given. What had to be repaired is added to `report`.
+    """
+    sent = [_taught(message) for message in to_openai(messages, report=report)]
+    while sent and sent[-1]["role"] != "assistant":
+        sent.pop()
+    if sent:
+        example: dict[str, Any] = {"messages": sent}
+        defined = list(tools) if tools is not None else _named(sent)
+        if defined:
+            example["tools"] = defined
+        yield json_line(example) + "\n"
+
+
+def _taught(message: dict[str, Any]) -> dict[str, Any]:
+    role = "system" if message["role"] == "developer" else message["role"]
+    content = message.get("content")
+    if isinstance(content, list):
+        content = [part if part["type"] in _LEARNED else {"type": "text", "text": stand_in(part)} for part in content]
+    kept = {key: value for key, value in message.items() if key in _KEYS}
+    return kept | {"role": role, "content": content}
+
+
+_KEYS = ("role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal", "weight")
+
+
+def _named(sent: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Definitions of the tools that are called: their names, and the names of their arguments."""
+    arguments: dict[str, dict[str, Any]] = {}
+    for message in sent:
+        for call in message.get("tool_calls", ()):
+            function = call.get("function")
+            if function is not None:
+                known = arguments.setdefault(function["name"], {})
+                known |= {key: {} for key in json.loads(function["arguments"])}
+    return [
+        {
+            "type": "function",
+            "function": {"name": name, "parameters": {"type": "object", "properties": properties}},
+        }
+        for name, properties in arguments.items()
+    ]
