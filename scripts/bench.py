@@ -15,17 +15,19 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
+from typing import Any
 
-from scripts.benchmarks import ageing, appending, disk, memory, reading, report
+from scripts.benchmarks import ageing, appending, conversions, disk, memory, processes, reading, report
 from scripts.benchmarks.measure import Group, run
+from scripts.benchmarks.peers import table
 from scripts.benchmarks.setting import HELP, QUICK, Setting, Sizes
 
 LIBRARIES = {"sqlite3": "sqlite3", "pysqlite3": "pysqlite3.dbapi2"}
 
 
 def groups(setting: Setting) -> Iterator[Group]:
-    """Everything that is measured, in order."""
-    for chapter in (appending, ageing, reading, memory, disk):
+    """Everything that is measured, in order. What is measured over HTTP will be one more chapter."""
+    for chapter in (appending, ageing, reading, conversions, memory, disk, processes):
         yield from chapter.groups(setting)
 
 
@@ -35,8 +37,13 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
         prog="scripts/bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--quick", action="store_true", help="small sizes, under a minute")
-    parser.add_argument("--only", metavar="PATTERN", help="rows whose point and words match a regular expression")
+    parser.add_argument(
+        "--only",
+        metavar="PATTERN",
+        help="rows whose point and words match a regular expression; with --peers, of their names instead",
+    )
     parser.add_argument("--list", action="store_true", help="name the rows, measure nothing")
+    parser.add_argument("--peers", action="store_true", help="what users pick instead, too; many minutes")
     parser.add_argument("--rounds", type=int, help="rounds of each comparison (5; with --quick 3)")
     parser.add_argument("--sqlite", choices=LIBRARIES, default="sqlite3", help="the SQLite library of both sides")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write what was measured as JSON")
@@ -49,20 +56,23 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(given)
 
 
-def measured(told: argparse.Namespace) -> dict[str, object]:
+def measured(told: argparse.Namespace) -> dict[str, Any]:
     """What was measured, as it is written to JSON."""
     given = {field.name: getattr(told, field.name) for field in fields(Sizes)}
     sizes = replace(QUICK if told.quick else Sizes(), **{name: n for name, n in given.items() if n is not None})
     rounds = told.rounds or (3 if told.quick else 5)
     pattern = re.compile(told.only or "")
+
+    def wanted(words: str) -> bool:
+        return pattern.search(words) is not None
+
     library = importlib.import_module(LIBRARIES[told.sqlite])
     with tempfile.TemporaryDirectory(prefix="msglog-bench-", dir=os.environ.get("MSGLOG_BENCH_DIR")) as name:
         setting = Setting(Path(name), sizes, library)
         about = report.machine(setting.folder, library)
-        rows = run(groups(setting), rounds, lambda words: pattern.search(words) is not None)
-    text = report.as_json(about, rounds, asdict(sizes), rows, [])
-    data: dict[str, object] = json.loads(text)
-    return data
+        standings = table.measure(setting, rounds, wanted) if told.peers else []
+        rows = [] if told.peers and told.only else run(groups(setting), rounds, wanted)
+    return report.as_data(about, rounds, asdict(sizes), [*rows, *table.bounds(standings)], standings)
 
 
 def main(given: Sequence[str] | None = None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import time
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.benchmarks.measure import Measured
+from scripts.benchmarks.peers import table
 from scripts.benchmarks.workload import JSON_BYTES
 
 BEGIN = "<!-- figures: written by scripts/bench -->"
@@ -39,27 +39,26 @@ def machine(folder: Path, sqlite: Any) -> str:
     )
 
 
-def as_json(about: str, rounds: int, sizes: Mapping[str, int], rows: Sequence[Measured], peers: Sequence[Any]) -> str:
-    """Everything, for a program."""
-    return json.dumps(
-        {
-            "machine": about,
-            "message_bytes": JSON_BYTES,
-            "rounds": rounds,
-            "sizes": dict(sizes),
-            "rows": [asdict(row) for row in rows],
-            "peers": list(peers),
-        },
-        indent=1,
-        ensure_ascii=False,
-    )
+def as_data(
+    about: str, rounds: int, sizes: Mapping[str, int], rows: Sequence[Measured], peers: Sequence[table.Standing]
+) -> dict[str, Any]:
+    """Everything, as it is written to JSON."""
+    return {
+        "machine": about,
+        "message_bytes": JSON_BYTES,
+        "rounds": rounds,
+        "sizes": dict(sizes),
+        "rows": [asdict(row) for row in rows],
+        "peers": table.as_data(peers),
+    }
 
 
 def as_markdown(data: Mapping[str, Any]) -> str:
-    """The tables, made of what `as_json` wrote."""
+    """The tables, made of what `as_data` gave."""
     lines = [
         f"{data['machine']}; messages of {data['message_bytes']} bytes; medians of {data['rounds']} rounds.",
         "",
+        *([table.as_markdown(data["peers"], data["sizes"])] if data["peers"] else []),
         "| point | what | measured | spread | bound | holds | detail |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]

@@ -165,9 +165,12 @@ class ApswDriver:
     name = "apsw"
     version = tuple(int(part) for part in apsw.sqlite_lib_version().split("."))
 
+    def __init__(self, disk: str = "disk") -> None:
+        self._disk = disk
+
     def connect(self, path: str, *, read_only: bool = False) -> Connection:
         flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
-        return ApswConnection(apsw.Connection(path, flags=flags, vfs="disk"))
+        return ApswConnection(apsw.Connection(path, flags=flags, vfs=self._disk))
 
 
 def follow_rewriting(disk: Disk) -> None:
