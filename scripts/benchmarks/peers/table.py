@@ -58,7 +58,7 @@ def bounds(standings: Sequence[Standing]) -> list[Measured]:
     rows = [
         ("full", 1, "one caller, full: appends a second / the fastest conversation store's", at_least(1)),
         ("normal", 1, "one caller, normal: appends a second / the fastest conversation store's", None),
-        ("callers", 2, "64 callers, full: appends a second / the fastest conversation store's", at_least(8)),
+        ("callers", 2, "callers at once, full: appends a second / the fastest conversation store's", at_least(8)),
     ]
     return [_against(figure, point, what, bound, mine, stores) for figure, point, what, bound in rows]
 
