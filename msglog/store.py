@@ -16,7 +16,7 @@ from typing import Any, Literal, NoReturn, Self, TypeAlias, TypeVar
 
 from msglog.checks import checked_count, checked_name
 from msglog.codec import encode
-from msglog.errors import CannotOpenError, InvalidMessageError, TooLargeError
+from msglog.errors import CannotOpenError, InvalidMessageError, StoreError, TooLargeError
 from msglog.history import MessageHistory
 from msglog.log import MessageLog, OnAppend
 from msglog.message import Entry, StoredMessage
@@ -26,10 +26,11 @@ from msglog.storage import catalog, integrity, maintenance
 from msglog.storage import statements as sql
 from msglog.storage.access import Access, TaskAccess
 from msglog.storage.catalog import LogInfo, LogOrder
+from msglog.storage.doctor import Diagnosis, diagnose
 from msglog.storage.engine import Connection, Driver
 from msglog.storage.file import Lease, acquire
-from msglog.storage.integrity import Report
-from msglog.storage.requests import Describe, Purge, PurgeReceipt
+from msglog.storage.report import Report
+from msglog.storage.requests import Checkpoint, Checkpointed, Describe, Purge, PurgeReceipt
 from msglog.storage.rows import stored_message
 from msglog.storage.search import checked_search, search
 from msglog.storage.sqlite import SqliteDriver
@@ -52,6 +53,17 @@ class StoreStats:
     revisions: int
     bytes: int
     wal_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class CompactReport:
+    """What `compact` came to: sizes in bytes of the file and of its write-ahead log, before and after."""
+
+    bytes_before: int
+    wal_bytes_before: int
+    bytes_after: int
+    wal_bytes_after: int
+    complete: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +159,7 @@ class Store:
                 "SELECT count(*), coalesce(sum(entry_count), 0), coalesce(sum(revision_count), 0) FROM logs"
                 " WHERE purged_at IS NULL"
             )[0]
-            return StoreStats(logs, entries, revisions, _size(self.path), _size(f"{self.path}-wal"))
+            return StoreStats(logs, entries, revisions, *self._sizes())
 
         return await self._access.read(work)
 
@@ -184,6 +196,36 @@ class Store:
             raise TypeError(f"a path must be a str or a path, not {type(target).__name__}")
         self._access.check()
         await self._access.run(lambda: maintenance.backup(self._access.file, target))
+
+    async def doctor(self) -> Diagnosis:
+        """What is unsafe, or soon will be, about the store, its SQLite library and the place where it lies.
+
+        It looks around the content, which is for `verify`, and costs as reading all entries. A store that may
+        write brings its write-ahead log into the file meanwhile, as far as readers allow.
+        """
+        self._access.check()
+        checkpoint: Checkpointed | StoreError | None = None
+        if not self.read_only:
+            try:
+                checkpoint = await self._access.write(Checkpoint())
+            except StoreError as error:
+                checkpoint = error
+        patience = self._options.busy_timeout
+        return await self._access.run(lambda: diagnose(self._access.file, checkpoint, patience))
+
+    async def compact(self) -> CompactReport:
+        """Bring the write-ahead log into the file, and give unused space back to the file system.
+
+        The file is written anew, in one transaction, for which it needs up to twice its size of free space; other
+        writers wait meanwhile, readers do not. `complete` is False in the report where a reader kept the last
+        pages from going into the file; they go there with a later checkpoint.
+        """
+        before = self._sizes()
+        done: Checkpointed = await self._access.write(Checkpoint(rewrite=True))
+        return CompactReport(*before, *self._sizes(), done.complete)
+
+    def _sizes(self) -> tuple[int, int]:
+        return _size(self.path), _size(f"{self.path}-wal")
 
     async def purge(self, name: str) -> PurgeReceipt:
         """Take a whole log away for good, with its name; a receipt without either stays in the file."""
@@ -437,4 +479,4 @@ def open(  # noqa: A001 the word that users know
     return Opening(lambda: opened(path, driver, options, TaskAccess), os.fspath(path) if path else "")
 
 
-__all__ = ["Durability", "LoggedMessage", "Opening", "Store", "StoreStats", "open"]
+__all__ = ["CompactReport", "Durability", "LoggedMessage", "Opening", "Store", "StoreStats", "open"]

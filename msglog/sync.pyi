@@ -16,11 +16,12 @@ from msglog.message import EntryInput, Message, Role, StoredMessage
 from msglog.raw import Missing
 from msglog.storage.catalog import LogInfo, LogOrder
 from msglog.search import Hit
+from msglog.storage.doctor import Diagnosis
 from msglog.storage.engine import Driver
-from msglog.storage.integrity import Report
 from msglog.storage.reader import Branch, View
+from msglog.storage.report import Report
 from msglog.storage.requests import PurgeReceipt, RedactReceipt
-from msglog.store import BeforeStore, Durability, LoggedMessage, StoreStats
+from msglog.store import BeforeStore, CompactReport, Durability, LoggedMessage, StoreStats
 
 
 class RawLog:
@@ -225,6 +226,19 @@ class Store:
         """Write a copy of the store, one moment of it, to a path where nothing is yet. Writers go on meanwhile.
 
             The copy appears under its name only once it is whole. Raises `FileExistsError`, `StoreError`.
+            """
+    def doctor(self) -> Diagnosis:
+        """What is unsafe, or soon will be, about the store, its SQLite library and the place where it lies.
+
+            It looks around the content, which is for `verify`, and costs as reading all entries. A store that may
+            write brings its write-ahead log into the file meanwhile, as far as readers allow.
+            """
+    def compact(self) -> CompactReport:
+        """Bring the write-ahead log into the file, and give unused space back to the file system.
+
+            The file is written anew, in one transaction, for which it needs up to twice its size of free space; other
+            writers wait meanwhile, readers do not. `complete` is False in the report where a reader kept the last
+            pages from going into the file; they go there with a later checkpoint.
             """
     def purge(self, name: str) -> PurgeReceipt:
         """Take a whole log away for good, with its name; a receipt without either stays in the file."""

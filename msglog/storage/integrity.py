@@ -5,22 +5,24 @@ from __future__ import annotations
 import json
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 from msglog.codec import decode, from_column
 from msglog.errors import MsgLogError, UnknownLogError
 from msglog.history.operations import apply_patch, narrowed, parse_operation
+from msglog.storage import objects
+from msglog.storage.catalog import described
 from msglog.storage.engine import Connection, DriverError, Row
 from msglog.storage.hashes import chain_hash, content_hash, revision_hash
-from msglog.storage.migrate import object_statements
+from msglog.storage.report import Kind, Report
 from msglog.storage.rows import CONTENT
 from msglog.storage.spans import Run, SpanSequence, count, decode_spans, extended, runs_of
 
-MOST_PROBLEMS = 1000
-"""Problems that a report lists; beyond, it only says that there are more."""
+PARENT_IS_MISSING = "its parent is missing"
+BRANCH_IS_MISSING = "it is missing, though revisions name it"
 
 _PAGE = 500
 _MOST_CHUNKS = 2000
@@ -38,42 +40,6 @@ class Checked:
     revision: int
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something that does not add up: in which log, where (a seq, a revision number, a branch), and what."""
-
-    log: str | None
-    where: str
-    what: str
-
-    def __str__(self) -> str:
-        return f"log {self.log!r}, {self.where}: {self.what}" if self.log else f"{self.where}: {self.what}"
-
-
-@dataclass(slots=True)
-class Report:
-    """What `verify` found. `ok` where nothing is wrong; the counts say how much was looked at."""
-
-    logs: int = 0
-    entries: int = 0
-    redacted: int = 0
-    revisions: int = 0
-    problems: list[Problem] = field(default_factory=list)
-    truncated: bool = False
-
-    @property
-    def ok(self) -> bool:
-        """Whether nothing is wrong."""
-        return not self.problems
-
-    def add(self, log: str | None, where: str, what: str) -> None:
-        """Note a problem."""
-        if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(Problem(log, where, what))
-        else:
-            self.truncated = True
-
-
 def verify(connection: Connection, log: str | None = None) -> Report:
     """Whether the rows, of one log or of all, and the triggers and views are what was committed."""
     report = verify_rows(connection, log)
@@ -89,7 +55,7 @@ def verify_rows(connection: Connection, log: str | None = None) -> Report:
         if log is None:
             for (line,) in connection.execute("PRAGMA integrity_check(100)"):
                 if line != "ok":
-                    report.add(None, "the file", line)
+                    report.add(None, "file", "", line)
         rows = connection.execute(
             f"SELECT {_LOG} FROM logs WHERE purged_at IS NULL AND (?1 IS NULL OR name = ?1) ORDER BY id",
             (log,),
@@ -101,7 +67,7 @@ def verify_rows(connection: Connection, log: str | None = None) -> Report:
         if log is None:
             _check_strays(connection, report)
     except DriverError as error:
-        report.add(log, "the file", f"SQLite cannot read on ({error.code})")
+        report.add(log, "file", "", f"SQLite cannot read on ({error.code})")
     return report
 
 
@@ -114,11 +80,9 @@ def verify_since(connection: Connection, log_id: int, since: Checked) -> Report:
 
 
 def _check_objects(connection: Connection, report: Report) -> None:
-    """The triggers and views, which belong to the store as its tables do."""
-    found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master WHERE type IN ('trigger', 'view')")}
-    for statement in object_statements():
-        if statement.rstrip(";") not in found:
-            report.add(None, " ".join(statement.split()[1:3]), "it is missing, or another one")
+    """The triggers, views and indexes, which belong to the store as its tables do."""
+    for name in objects.missing(connection):
+        report.add(None, "object", name, "it is missing, or another one")
 
 
 def _check_strays(connection: Connection, report: Report) -> None:
@@ -127,13 +91,13 @@ def _check_strays(connection: Connection, report: Report) -> None:
             f"SELECT count(*) FROM {table} WHERE log_id NOT IN (SELECT id FROM logs WHERE purged_at IS NULL)"
         )
         if rows[0][0]:
-            report.add(None, f"table {table}", f"{rows[0][0]} rows belong to no log")
+            report.add(None, "table", table, f"{rows[0][0]} rows belong to no log")
     held, last, purged = connection.execute(
         "SELECT count(e.n), coalesce(max(e.n), p.n), p.n FROM (SELECT coalesce(max(purged_n), 0) AS n FROM logs) AS p"
         " LEFT JOIN entries AS e ON e.n > p.n"
     )[0]
     if last > purged and held != last - purged:
-        report.add(None, "table entries", "the order of commits over the store (n) has gaps that no purge made")
+        report.add(None, "table", "entries", "the order of commits over the store (n) has gaps that no purge made")
 
 
 class _Check:
@@ -143,16 +107,22 @@ class _Check:
         self._connection = connection
         self._report = report
         self._since = since
-        self._id, self._uid, self._name, self._entry_count, self._revision_count, self._chain, *self._purged = row
-        self._came_with = array("q")  # of each seq from there, the number of its revision: it never falls
+        self._id, self._uid, self._name = row[:3]
+        self._entry_count, self._revision_count, self._chain, self._meta, *self._purged = row[3:]
+        self._there = array("q")  # seqs from there on, those that the log has
+        self._came_with = array("q")  # of each of them, the number of its revision: it never falls
         self._chunks: dict[int, list[Run]] = {}  # those looked at last
         self._lines: dict[str, list[Any]] = {}  # branch -> its first revision's parent, and its newest revision
 
     def run(self) -> None:
         """Check everything."""
         self._report.logs += 1
+        try:
+            described(self._meta)
+        except ValueError:
+            self._problem("log", "description", "its title, tags and metadata cannot be read")
         if self._purged != [None, None]:
-            self._problem("the log", "it holds what only the receipt of a purged one does")
+            self._problem("log", "the log", "it holds what only the receipt of a purged one does")
         self.walk()
         self._check_branches()
 
@@ -161,8 +131,8 @@ class _Check:
         self._walk_entries()
         self._walk_revisions()
 
-    def _problem(self, where: str, what: str) -> None:
-        self._report.add(self._name, where, what)
+    def _problem(self, kind: Kind, key: int | str, what: str) -> None:
+        self._report.add(self._name, kind, key, what)
 
     def _pages(self, statement: str, first: int) -> Iterator[Row]:
         at = first
@@ -172,43 +142,46 @@ class _Check:
 
     def _walk_entries(self) -> None:
         columns = f"seq, n, id, revision, at, salt, content_hash, chain_hash, redacted_at, {', '.join(CONTENT)}"
-        chained, last, last_n = self._since.chain_hash, self._since.seq, 0
+        chained: bytes | None = self._since.chain_hash
+        last, last_n = self._since.seq, 0
         statement = f"SELECT {columns} FROM entries WHERE log_id = ? AND seq > ? ORDER BY seq LIMIT ?"
         for row in self._pages(statement, last):
             seq, n = row[:2]
             self._report.entries += 1
             if seq != last + 1:
-                self._problem(f"seq {last + 1}", "the entry is missing")
+                self._problem("entry", last + 1, _missing("entry", last + 1, seq))
+                chained = None  # what the row's hash is chained to is gone
             if n <= last_n:
-                self._problem(f"seq {seq}", "it was committed before the entry before it")
+                self._problem("entry", seq, "it was committed before the entry before it")
             try:
                 self._check_entry(row, chained)
             except _UNREADABLE:
-                self._problem(f"seq {seq}", "the row cannot be read")
+                self._problem("entry", seq, "the row cannot be read")
             chained, last, last_n = row[7], seq if isinstance(seq, int) else last + 1, n
         if last != self._entry_count:
-            self._problem(f"seq {last + 1}", f"the log ends here, but counts {self._entry_count} entries")
+            self._problem("log", "entry_count", f"the log ends at seq {last}, but counts {self._entry_count} entries")
         if chained != self._chain and last == self._entry_count:
-            self._problem(f"seq {last}", "the log's last hash is another one")
+            self._problem("log", "chain_hash", f"the log's last hash is not that of seq {last}")
 
-    def _check_entry(self, row: Row, previous: bytes) -> None:
+    def _check_entry(self, row: Row, previous: bytes | None) -> None:
         """An entry against its hashes, that of the entry before it among them."""
         seq, _, entry_id, revision, at, salt, hashed, chained, redacted_at, *content = row
-        where = f"seq {seq}"
         if redacted_at is None:
             if not isinstance(salt, bytes) or content_hash(salt, content) != hashed:
-                self._problem(where, "the content is not what was stored")
+                self._problem("entry", seq, "the content is not what was stored")
         else:
             self._report.redacted += 1
             bare = content[5] is None or all(not call.get("args") for call in decode(from_column(content[5])))
             if any(content[i] is not None for i in (2, 3, 4, 7, 8, 9)) or not bare or (salt or b"").strip(b"\0"):
-                self._problem(where, "a redacted entry holds content")
+                self._problem("entry", seq, "a redacted entry holds content")
         header = (seq, entry_id, content[0], content[1], at, revision)
-        if chain_hash(previous, self._uid, header, hashed) != chained:
-            self._problem(where, "the entry, or the one before it, is not what was stored")
+        if previous is not None and chain_hash(previous, self._uid, header, hashed) != chained:
+            self._problem("entry", seq, "the entry, or the one before it, is not what was stored")
         if revision < (self._came_with[-1] if self._came_with else self._since.revision + 1):
-            self._problem(where, "it came with an older revision than the entry before it")
-        self._came_with.append(revision)
+            self._problem("entry", seq, "it came with an older revision than the entry before it")
+        place = array("q", (seq, revision))
+        self._there.append(place[0])
+        self._came_with.append(place[1])
 
     def _walk_revisions(self) -> None:
         last = self._since.revision
@@ -219,29 +192,30 @@ class _Check:
             number = row[0]
             self._report.revisions += 1
             if number != last + 1:
-                self._problem(f"revision {last + 1}", "the revision is missing")
+                self._problem("revision", last + 1, _missing("revision", last + 1, number))
             last = number if isinstance(number, int) else last + 1
             try:
                 self._check_revision(dict(zip(_REVISION, row, strict=True)))
             except _UNREADABLE:
-                self._problem(f"revision {number}", "its view or its operation cannot be read")
+                self._problem("revision", number, "its view or its operation cannot be read")
         if last + 1 != self._revision_count:
-            self._problem(f"revision {last + 1}", f"the log ends here, but counts {self._revision_count} revisions")
+            self._problem(
+                "log", "revision_count", f"the log ends at revision {last}, but counts {self._revision_count} revisions"
+            )
         if self._came_with and self._came_with[-1] > last:
-            self._problem(f"revision {self._came_with[-1]}", "entries came with it, but it is missing")
+            self._problem("revision", self._came_with[-1], "entries came with it, but it is missing")
 
     def _check_revision(self, revision: dict[str, Any]) -> None:
         """A revision against its hash, its parent and its operation."""
         number, parent, branch = revision["number"], revision["parent"], revision["branch"]
         self._lines.setdefault(branch, [parent, number])[1] = number
-        where = f"revision {number}"
         before = None if parent is None else self._revision(parent)
         if parent is not None and (before is None or parent >= number):
-            self._problem(where, "its parent is missing")
+            self._problem("revision", number, PARENT_IS_MISSING)
         elif revision_hash(before["hash"] if before else self._uid, list(revision.values())[:-1]) != revision["hash"]:
-            self._problem(where, "it, or its parent, is not what was stored")
+            self._problem("revision", number, "it, or its parent, is not what was stored")
         else:
-            self._check_view(where, revision, before)
+            self._check_view(number, revision, before)
 
     def _revision(self, number: int) -> dict[str, Any] | None:
         rows = self._connection.execute(
@@ -249,11 +223,11 @@ class _Check:
         )
         return dict(zip(_REVISION, rows[0], strict=True)) if rows else None
 
-    def _check_view(self, where: str, revision: dict[str, Any], before: dict[str, Any] | None) -> None:
+    def _check_view(self, number: int, revision: dict[str, Any], before: dict[str, Any] | None) -> None:
         """The stored view against the parent's view and the operation."""
         held = self._brought_in(revision["number"])
         if revision["appended"] != len(held) + (0 if before is None else before["appended"]):
-            self._problem(where, "it counts other entries than it brought in")
+            self._problem("revision", number, "it counts other entries than it brought in")
         if before is not None and revision["operation"] is None:
             # The usual case, at the cost of the tail: the parent's chunks come first, and were looked at already.
             base = before["size"] - count(decode_spans(before["tail"]))
@@ -264,11 +238,11 @@ class _Check:
             runs, shown = list(self._view(revision).runs()), revision["size"]
             expected = self._expected(revision, before)
         if count(runs) != shown:
-            self._problem(where, f"it shows {count(runs)} entries, but counts {shown}")
+            self._problem("revision", number, f"it shows {count(runs)} entries, but counts {shown}")
         if _joined(runs) != _joined(expected):
-            self._problem(where, "its view is not what its operation makes of its parent's")
+            self._problem("revision", number, "its view is not what its operation makes of its parent's")
         if any(one[1] >= other[0] for one, other in pairwise(sorted(runs))):
-            self._problem(where, "it shows an entry twice")
+            self._problem("revision", number, "it shows an entry twice")
 
     def _listed(self, revision: dict[str, Any]) -> list[list[int]]:
         """What the revision's anchor lists: chunks, each with the position of its first entry."""
@@ -347,10 +321,9 @@ class _Check:
             apply_patch(view, kept, key)
         return list(view.runs())
 
-    def _brought_in(self, number: int) -> range:
+    def _brought_in(self, number: int) -> Sequence[int]:
         """The seqs of the entries that came with a revision."""
-        first, end = bisect_left(self._came_with, number), bisect_right(self._came_with, number)
-        return range(self._since.seq + first + 1, self._since.seq + end + 1)
+        return self._there[bisect_left(self._came_with, number) : bisect_right(self._came_with, number)]
 
     def _seqs(self, ids: list[str]) -> list[int]:
         seqs = []
@@ -367,19 +340,22 @@ class _Check:
             " LEFT JOIN revisions AS r ON r.log_id = b.log_id AND r.number = b.head WHERE b.log_id = ?",
             (self._id,),
         )
-        if not any(name == "main" for name, *_ in rows):
-            self._problem("branch 'main'", "it is missing")
+        for name in sorted({"main", *filter(_is_text, self._lines)} - {row[0] for row in rows}):
+            self._problem("branch", name, BRANCH_IS_MISSING)
         for name, head, forked_from, found in rows:
+            if not _is_text(name):
+                self._problem("branch", str(name), "its name is no text")
+                continue
             began, newest = self._lines.get(name, (forked_from, forked_from))
             if found is None:
-                self._problem(f"branch {name!r}", f"its head, revision {head}, is missing")
+                self._problem("branch", name, f"its head, revision {head}, is missing")
             elif head != newest:
-                self._problem(f"branch {name!r}", "its head is not its newest revision")
+                self._problem("branch", name, "its head is not its newest revision")
             if forked_from != began:
-                self._problem(f"branch {name!r}", "it was forked from another revision")
+                self._problem("branch", name, "it was forked from another revision")
 
 
-_LOG = "id, uid, name, entry_count, revision_count, chain_hash, purged_n, purged_root"
+_LOG = "id, uid, name, entry_count, revision_count, chain_hash, meta, purged_n, purged_root"
 _REVISION = (
     "number",
     "id",
@@ -396,6 +372,15 @@ _REVISION = (
     "at",
     "hash",
 )
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _missing(what: str, first: int, after: object) -> str:
+    more = after - first - 1 if isinstance(after, int) else 0
+    return f"the {what} is missing" if more <= 0 else f"it and the {more} after it are missing"
 
 
 def _joined(runs: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -186,4 +186,28 @@ class Received:
     purged: bool = False
 
 
-Request = Append | Commit | Fork | Rewind | Redact | Purge | Describe | IndexWords | DropIndex | Receive
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """The write-ahead log brought into the file, as far as readers allow; with `rewrite` for good.
+
+    The file is then written anew without free space, and readers are waited for.
+    """
+
+    rewrite: bool = False
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpointed:
+    """Pages that the write-ahead log held, and how many of them are in the file now.
+
+    `complete` where nothing kept any from going there.
+    """
+
+    complete: bool
+    frames: int
+    moved: int
+
+
+Request = Append | Commit | Fork | Rewind | Redact | Purge | Describe | IndexWords | DropIndex | Receive | Checkpoint
+"""What the writer is asked for. All but a checkpoint, which is no part of a transaction, `dispatch` carries out."""

@@ -1,12 +1,21 @@
-"""The write-ahead log's file, where what SQLite does with it is not enough."""
+"""The write-ahead log: checkpoints of it, and its file, where what SQLite does with it is not enough."""
 
 from __future__ import annotations
 
 import os
 
-from msglog.storage.engine import DriverError
+from msglog.storage.engine import Connection, DriverError
+from msglog.storage.requests import Checkpointed
 
 _PIECE = 2**20
+
+
+def checkpoint(connection: Connection, mode: str, wait: float) -> Checkpointed:
+    """A checkpoint, which waits so many seconds for readers. Raises `DriverError`."""
+    connection.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}")
+    busy, frames, moved = connection.execute(f"PRAGMA wal_checkpoint({mode})")[0]
+    connection.execute("PRAGMA busy_timeout = 0")
+    return Checkpointed(not busy and frames == moved, max(0, frames), max(0, moved))
 
 
 def rewrite(path: str) -> None:

@@ -31,7 +31,15 @@ from msglog.storage.engine import Connection, Driver, DriverError, dismiss, expl
 from msglog.storage.erasure import ERASURE, IN_FILE, IN_LOG
 from msglog.storage.job import Job
 from msglog.storage.ledger import Ledger
-from msglog.storage.requests import BATCH_BYTES, Appended, Committed, PurgeReceipt, RedactReceipt
+from msglog.storage.requests import (
+    BATCH_BYTES,
+    Appended,
+    Checkpoint,
+    Checkpointed,
+    Committed,
+    PurgeReceipt,
+    RedactReceipt,
+)
 from msglog.storage.transaction import Transaction
 from msglog.storage.turnstile import Turnstile
 
@@ -44,6 +52,8 @@ WAL_PAGES = 1000
 """About so many pages in the write-ahead log call for a checkpoint."""
 REWRITE_PAUSE = 60.0
 """Seconds until a rewrite of the file that failed is tried again."""
+REWRITE_WAIT = 1.0
+"""Seconds that a checkpoint after a rewrite that was asked for waits for readers."""
 
 WAL_BYTES = 8 * 2**20
 """A write-ahead log of this size calls for one that waits for readers."""
@@ -236,12 +246,15 @@ class Writer:
         with self._changed:
             while self._queue and len(jobs) < GROUP_REQUESTS:
                 job = self._queue[0]
-                if jobs and size + job.request.size > GROUP_BYTES:
+                alone = isinstance(job.request, Checkpoint)
+                if jobs and (alone or size + job.request.size > GROUP_BYTES):
                     break
                 self._queue.popleft()
                 job.taken = True
                 jobs.append(job)
                 size += job.request.size
+                if alone:
+                    break
         return jobs
 
     def _expire(self) -> None:
@@ -267,7 +280,10 @@ class Writer:
     def _commit_group(self, jobs: list[Job]) -> None:
         """Commit the jobs together; where that fails, each of them alone, so that it fails only whom it must."""
         try:
-            self._attempt(jobs)
+            if jobs and isinstance(jobs[0].request, Checkpoint):
+                jobs[0].result = self._tidy(jobs[0].request)
+            else:
+                self._attempt(jobs)
         except Exception as error:  # noqa: BLE001 a fault of ours, too, must reach its caller and end nothing
             self._roll_back()
             if len(jobs) > 1:
@@ -411,9 +427,7 @@ class Writer:
         if self._rewriting and time.monotonic() >= self._rewrite_at:
             self._rewrite_at = time.monotonic() + REWRITE_PAUSE
             with contextlib.suppress(DriverError):
-                self._connected().execute("VACUUM")
-                self._connected().execute("UPDATE marks SET value = ? WHERE name = ?", (IN_LOG, ERASURE))
-                self._rewriting = False
+                self._rewrite()
         if self._rewriting:
             return False
         self._erasing = not self._checkpoint("TRUNCATE", wait)
@@ -421,6 +435,28 @@ class Writer:
             with contextlib.suppress(DriverError):
                 self._connected().execute("DELETE FROM marks WHERE name = ?", (ERASURE,))
         return not self._erasing
+
+    def _rewrite(self) -> None:
+        """Write the file anew: without free space, and without what was erased."""
+        self._connected().execute("VACUUM")
+        self._connected().execute("UPDATE marks SET value = ? WHERE name = ?", (IN_LOG, ERASURE))
+        self._rewriting = False
+
+    def _tidy(self, request: Checkpoint) -> Checkpointed:
+        """Carry out a checkpoint that was asked for. The group's transaction, which is empty, ends before it."""
+        connection = self._connected()
+        connection.execute("ROLLBACK")
+        try:
+            if not request.rewrite:
+                return wal.checkpoint(connection, "PASSIVE", 0)
+            self._rewrite()
+            done = wal.checkpoint(connection, "TRUNCATE", REWRITE_WAIT)
+        except DriverError as error:
+            self._doubtful = self._doubtful or error.primary == "SQLITE_IOERR"
+            raise
+        if done.complete and self._erasing:
+            self._erase(0)  # there is nothing left to do but to say so
+        return done
 
     def _checkpoint_is_due(self) -> bool:
         if self._connection is None or self.journal_mode != "wal":
@@ -449,11 +485,8 @@ class Writer:
         if connection is None:
             return False
         try:
-            connection.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}")
-            busy, logged, done = connection.execute(f"PRAGMA wal_checkpoint({mode})")[0]
-            connection.execute("PRAGMA busy_timeout = 0")
+            return wal.checkpoint(connection, mode, wait).complete
         except DriverError as error:
             # What was committed stays in the log, and the next checkpoint tries again.
             self._doubtful = self._doubtful or error.primary == "SQLITE_IOERR"
             return False
-        return not busy and logged == done
