@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, overload
 
 from msglog.adapters import Repair, to_anthropic, to_langchain, to_openai
-from msglog.budget import LogUsage, UsageTotal, total_usage
+from msglog.budget import LogUsage, UsagePart, UsageTotal, total_usage
 from msglog.budget.pricing import Prices
 from msglog.checks import checked_count, checked_name
 from msglog.codec import EMPTY, JsonValue, freeze_object
@@ -288,23 +288,23 @@ class MessageLog:
         return page.messages
 
     async def usage(self, pricing: Prices = None) -> LogUsage:
-        """Tokens and cost of the model's responses in the whole log, by branch and model, each response counted once.
+        """Tokens and cost of the model's responses in the whole log, each counted once, by branch, model and day.
 
         A response is an entry whose metadata holds `usage`; `model` in it says at which price. Where a response
         was stored as several entries, or again by an edit, a `response_id` in their metadata tells that they
         are one. Prices as for `msglog.budget.cost_of`.
         """
-        parts: dict[tuple[str, str | None], UsageTotal] = {}
+        parts: dict[UsagePart, UsageTotal] = {}
         counted: set[object] = set()
         after = 0
         while page := await self._read(reader.reported_usage, self._store.path, self.name, after, PAGE):
-            for after, branch, meta in page:  # noqa: B007 the last one is where the next page goes on
+            for after, at, branch, meta in page:  # noqa: B007 the last one is where the next page goes on
                 response, model = meta.get("response_id", meta.get("responseId")), meta.get("model")
                 if meta.get("usage") is None or (response is not None and response in counted):
                     continue
                 counted.add(response)
-                total = total_usage([(meta["usage"], model)], pricing)
-                parts[branch, model] = parts.get((branch, model), UsageTotal()) + total
+                part = UsagePart(branch, model, at.date())
+                parts[part] = parts.get(part, UsageTotal()) + total_usage([(meta["usage"], model)], pricing)
         return LogUsage(self.name, parts)
 
     def follow(self, after: int = 0) -> AsyncIterator[StoredMessage]:

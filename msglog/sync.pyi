@@ -122,7 +122,7 @@ class MessageLog:
     def read(self, after: int=..., limit: int=...) -> list[StoredMessage]:
         """At most `limit` messages of the branch's lineage after a seq, in order."""
     def usage(self, pricing: Prices=...) -> LogUsage:
-        """Tokens and cost of the model's responses in the whole log, by branch and model, each response counted once.
+        """Tokens and cost of the model's responses in the whole log, each counted once, by branch, model and day.
 
             A response is an entry whose metadata holds `usage`; `model` in it says at which price. Where a response
             was stored as several entries, or again by an edit, a `response_id` in their metadata tells that they

@@ -3,7 +3,7 @@
 from msglog.budget.limits import max_cost, max_tokens
 from msglog.budget.pricing import PRICING, Pricing, cost_of
 from msglog.budget.tokens import estimate_tokens
-from msglog.budget.totals import LogUsage, UsageTotal, total_usage
+from msglog.budget.totals import LogUsage, UsagePart, UsageTotal, total_usage
 from msglog.budget.trim import trim
 from msglog.budget.usage import Usage
 from msglog.errors import BudgetTooSmall
@@ -14,6 +14,7 @@ __all__ = [
     "LogUsage",
     "Pricing",
     "Usage",
+    "UsagePart",
     "UsageTotal",
     "cost_of",
     "estimate_tokens",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from msglog.budget.pricing import Prices, known_cost
 from msglog.budget.usage import Usage, as_usage
@@ -50,15 +51,24 @@ def total_usage(responses: Iterable[tuple[Any, str | None]], pricing: Prices = N
     return total
 
 
+class UsagePart(NamedTuple):
+    """Which responses are added up together: the branch they were stored through, the model, and the day, in UTC."""
+
+    branch: str
+    model: str | None
+    day: date
+
+
 @dataclass(frozen=True, slots=True)
 class LogUsage:
-    """What the model responses of a log took: `parts` by branch and model, each response in one of them.
+    """What the model responses of a log took: `parts` by branch, model and day, each response in one of them.
 
-    A response belongs to the branch that it was stored through, so branches add up to the log.
+    A response belongs to the branch that it was stored through, so branches add up to the log. Its day is that of
+    its storing, in UTC.
     """
 
     log: str
-    parts: Mapping[tuple[str, str | None], UsageTotal]
+    parts: Mapping[UsagePart, UsageTotal]
 
     @property
     def total(self) -> UsageTotal:
@@ -68,14 +78,19 @@ class LogUsage:
     @property
     def by_branch(self) -> dict[str, UsageTotal]:
         """The totals of the branches."""
-        return self._by(lambda part: part[0])
+        return self._by(lambda part: part.branch)
 
     @property
     def by_model(self) -> dict[str | None, UsageTotal]:
         """The totals of the models."""
-        return self._by(lambda part: part[1])
+        return self._by(lambda part: part.model)
 
-    def _by(self, key: Callable[[tuple[str, str | None]], K]) -> dict[K, UsageTotal]:
+    @property
+    def by_day(self) -> dict[date, UsageTotal]:
+        """The totals of the days, in UTC."""
+        return self._by(lambda part: part.day)
+
+    def _by(self, key: Callable[[UsagePart], K]) -> dict[K, UsageTotal]:
         totals: dict[K, UsageTotal] = {}
         for part, total in self.parts.items():
             totals[key(part)] = totals.get(key(part), UsageTotal()) + total

@@ -17,8 +17,8 @@ from msglog.errors import MsgLogError
 F = TypeVar("F", bound=Callable[..., None])
 
 SECTIONS = {
-    "Read": ("logs", "show", "branches"),
-    "Write": ("append", "fork", "rewind"),
+    "Read": ("logs", "show", "tail", "branches", "usage"),
+    "Write": ("append", "fork", "rewind", "describe", "redact", "purge"),
     "Ask": ("sql", "schema", "stats"),
     "Care": ("verify", "backup"),
 }

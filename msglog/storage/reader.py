@@ -212,16 +212,16 @@ def lineage_messages(connection: Connection, path: str, log: str, branch: str | 
 
 def reported_usage(
     connection: Connection, path: str, log: str, after: int, limit: int
-) -> list[tuple[int, str, FrozenDict]]:
-    """Entries with metadata after a seq, in order: seq, the branch that each was stored through, and the metadata."""
+) -> list[tuple[int, datetime, str, FrozenDict]]:
+    """Entries with metadata after a seq, in order: seq, time, the branch that it was stored through, metadata."""
     rows = connection.execute(
-        "SELECT e.seq, r.branch, e.meta FROM logs AS l JOIN entries AS e ON e.log_id = l.id"
+        "SELECT e.seq, e.at, r.branch, e.meta FROM logs AS l JOIN entries AS e ON e.log_id = l.id"
         " JOIN revisions AS r ON r.log_id = e.log_id AND r.number = e.revision"
         " WHERE l.name = ? AND e.seq > ? AND e.meta IS NOT NULL ORDER BY e.seq LIMIT ?",
         (log, after, limit),
     )
     try:
-        return [(seq, branch, FrozenDict(decode(from_column(meta)))) for seq, branch, meta in rows]
+        return [(seq, moment(at), branch, FrozenDict(decode(from_column(meta)))) for seq, at, branch, meta in rows]
     except (ValueError, TypeError) as error:
         raise CorruptStoreError(path, f"log {log!r}, after seq {after}", "metadata that is no JSON object") from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ async def test_it_adds_up_by_branch_and_model(log: MessageLog) -> None:
     await log.append(response("d", None))
     usage = await log.usage()
     assert usage == await what_if.usage()
-    assert {part: total.responses for part, total in usage.parts.items()} == {
+    assert {part[:2]: total.responses for part, total in usage.parts.items()} == {
         ("main", "claude-haiku-4-5"): 1,
         ("main", "claude-sonnet-4-6"): 1,
         ("main", None): 1,
@@ -38,6 +39,14 @@ async def test_it_adds_up_by_branch_and_model(log: MessageLog) -> None:
     assert (usage.total.tokens.input_tokens, usage.total.tokens.output_tokens) == (4000, 400)
     assert (usage.total.partial, usage.total.unpriced) == (True, frozenset([None]))
     assert usage.by_branch["what-if"].partial is False
+
+
+async def test_a_response_belongs_to_the_day_of_its_storing_in_utc(log: MessageLog) -> None:
+    await log.append(response("a"))
+    message = await log.last()
+    assert message is not None
+    usage = await log.usage()
+    assert usage.by_day == {message.at.astimezone(UTC).date(): usage.total}
 
 
 async def test_a_response_is_counted_once_however_it_is_shown(log: MessageLog) -> None:
