@@ -93,16 +93,7 @@ def stats(whole_store: WholeStore = None, *, store: StoreFile = None, as_json: A
     with reading(path) as opened:
         found = opened.stats()
     if as_json:
-        show_json(
-            {
-                "store": path,
-                "logs": found.logs,
-                "entries": found.entries,
-                "revisions": found.revisions,
-                "bytes": found.bytes,
-                "walBytes": found.wal_bytes,
-            }
-        )
+        show_json(found, store=path)
         return
     from msglog.cli.tables import facts, size
 

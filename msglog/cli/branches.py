@@ -27,8 +27,7 @@ def branches(log: LogName, *, store: StoreFile = None, as_json: AsJson = False) 
         ]
     if as_json:
         for branch, (count, active) in zip(found, counts, strict=True):
-            facts = {"head": branch.head, "forkedFrom": branch.forked_from, "createdAt": branch.created_at}
-            show_json({"branch": branch.name, "messages": active, "appended": count, **facts})
+            show_json(branch, messages=active, appended=count)
         return
     from msglog.cli.tables import Column, table
 

@@ -21,17 +21,7 @@ def verify(
     with reading(chosen(store, whole_store)) as opened:
         report = opened.verify(log)
     if as_json:
-        problems = [{"log": p.log, "where": p.where, "what": p.what} for p in report.problems]
-        counts = {"logs": report.logs, "entries": report.entries, "redacted": report.redacted}
-        show_json(
-            {
-                "ok": report.ok,
-                **counts,
-                "revisions": report.revisions,
-                "problems": problems,
-                "truncated": report.truncated,
-            }
-        )
+        show_json(report, ok=report.ok)
     else:
         for problem in report.problems:
             show(exact_line(str(problem)))

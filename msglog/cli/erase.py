@@ -31,8 +31,7 @@ def redact(
         is_seq = entry.isascii() and entry.isdigit() and len(entry) < 19 and on.find(entry) is None
         receipt = on.redact(int(entry) if is_seq else entry, reason)
     if as_json:
-        facts = {"seq": receipt.seq, "id": receipt.entry_id, "at": receipt.at, "summaries": receipt.summaries}
-        show_json({"log": log, **facts, "complete": receipt.complete})
+        show_json(receipt, log=log)
         return
     say(f"message {receipt.seq} of {log!r} is redacted{'' if receipt.complete else _LATER}")
     if receipt.summaries:
@@ -62,7 +61,6 @@ def purge(
     with writing(path) as opened:
         receipt = opened.purge(log)
     if as_json:
-        facts = {"entries": receipt.entries, "revisions": receipt.revisions, "at": receipt.at}
-        show_json({"log": log, **facts, "complete": receipt.complete})
+        show_json(receipt)
     else:
         say(f"{many(receipt.entries, 'message')} of {log!r} are gone{'' if receipt.complete else _LATER}")

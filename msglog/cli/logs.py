@@ -37,26 +37,11 @@ def logs(
         found = found[-last:] if last else []
     if as_json:
         for info in found:
-            show_json(_json(info))
+            show_json(info)
     elif found:
         _table(found, sizes=sizes)
     else:
         say("no such log" if prefix or tag or last is not None else "no logs yet; a log exists from its first append")
-
-
-def _json(info: LogInfo) -> dict[str, Any]:
-    data = {
-        "log": info.name,
-        "title": info.title,
-        "tags": info.tags,
-        "meta": info.meta,
-        "entries": info.entries,
-        "revisions": info.revisions,
-        "branches": info.branches,
-        "createdAt": info.created_at,
-        "lastAt": info.last_at,
-    }
-    return data if info.bytes is None else data | {"bytes": info.bytes}
 
 
 def _table(found: list[LogInfo], *, sizes: bool) -> None:
@@ -126,7 +111,7 @@ def describe(
                 changes["tags"] = list(dict.fromkeys([*kept, *(tag or ())]))
             info = opened.describe(log, sizes=True, **changes)
     if as_json:
-        show_json(_json(info))
+        show_json(info)
     else:
         _facts(info)
 

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -73,21 +72,18 @@ def _stripped(segments: Iterable[Segment]) -> Iterator[Segment]:
         yield Segment("".join(segment.text for segment in line).rstrip(" ") + "\n")
 
 
-def show_json(value: Any) -> None:
-    """Print one line of JSON, in ASCII, and hand it on at once."""
-    sys.stdout.write(json.dumps(value, default=_as_json) + "\n")
+def show_json(value: Any, **more: Any) -> None:
+    """Print one line of JSON, in ASCII, and hand it on at once: a value of the library, as the server would send it."""
+    from msglog.wire.values import plain
+
+    data = plain(value) | plain(more) if more else plain(value)
+    sys.stdout.write(json.dumps(data, default=_as_json) + "\n")
     sys.stdout.flush()
 
 
-def _as_json(value: object) -> Any:
-    if isinstance(value, datetime):
-        return instant(value)
-    if isinstance(value, Decimal):
-        return str(value)
-    if isinstance(value, bytes):
+def _as_json(value: object) -> str:
+    if isinstance(value, bytes):  # a hash, say, that a query asked for
         return value.hex()
-    if isinstance(value, (set, frozenset)):
-        return sorted(value, key=str)
     raise TypeError(f"no JSON of a {type(value).__name__}")
 
 

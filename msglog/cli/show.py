@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from msglog.cli.app import command
-from msglog.cli.messages import message_json
+from msglog.cli.messages import json_line
 from msglog.cli.opening import chosen, reading
 from msglog.cli.options import AsJson, BranchName, LogName, StoreFile
 from msglog.cli.output import instant, show_json
@@ -61,7 +61,7 @@ def show(
         messages = _raw(on, last) if raw else _shown(on, view, last)
         if as_json:
             for message in messages:
-                show_json(message_json(log, message))
+                show_json(json_line(log, message))
         elif raw:
             for message in messages:
                 put(_stored(message))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from msglog.cli.app import command
-from msglog.cli.messages import message_json
+from msglog.cli.messages import json_line
 from msglog.cli.opening import chosen, reading
 from msglog.cli.options import AsJson, BranchName, LogName, StoreFile
 from msglog.cli.output import show, show_json
@@ -50,7 +50,7 @@ def tail(
         start = _before_last(source, on.seq(), last) if after is None else after
         for message in source.follow(start) if follow else _pages(source, start):
             if as_json:
-                show_json(message_json(log, message))
+                show_json(json_line(log, message))
             else:
                 show(message_line(message))
 

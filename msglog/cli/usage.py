@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
@@ -38,7 +38,7 @@ def usage(
         totals = _added_up((opened.log(name).usage() for name in names), by)
     if as_json:
         for key, total in totals.items():
-            show_json({by: key, **_json(total)})
+            show_json(total, **{by: key}, partial=total.partial)
     elif totals:
         _table(by, totals)
     else:
@@ -54,17 +54,6 @@ def _added_up(found: Iterable[LogUsage], by: By) -> dict[str | None, UsageTotal]
             key = {"log": logged.log, "branch": part.branch, "model": part.model, "day": part.day.isoformat()}[by]
             totals[key] = totals[key] + total if key in totals else total
     return dict(sorted(totals.items(), key=lambda item: item[0] or "")) if by == "day" else totals
-
-
-def _json(total: UsageTotal) -> dict[str, Any]:
-    tokens = {
-        "inputTokens": total.tokens.input_tokens,
-        "outputTokens": total.tokens.output_tokens,
-        "cacheReadTokens": total.tokens.cache_read_input_tokens,
-        "cacheCreationTokens": total.tokens.cache_creation_input_tokens,
-    }
-    unpriced = sorted(total.unpriced, key=str)
-    return {"responses": total.responses, **tokens, "cost": total.cost, "partial": total.partial, "unpriced": unpriced}
 
 
 def _table(by: By, totals: dict[str | None, UsageTotal]) -> None:

@@ -335,10 +335,11 @@ class UsageTotal(Shape):
 
 
 class UsagePart(UsageTotal):
-    """What the responses of a branch and a model took."""
+    """What the responses of a branch, a model and a day (in UTC, as `2026-11-30`) took."""
 
     branch: str
     model: str | None
+    day: str
 
 
 class Usage(Shape):

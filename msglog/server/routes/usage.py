@@ -17,9 +17,12 @@ router = APIRouter(tags=["usage"])
 
 @router.get("/logs/{log}/usage", responses={200: {"model": models.Usage}})
 async def usage(request: Request, log: ReadingWhole) -> Response:
-    """Tokens and cost of the model's responses in the whole log, by branch and model, each counted once."""
+    """Tokens and cost of the model's responses in the whole log, by branch, model and day, each counted once."""
     found = await log.usage()
-    parts = [{"branch": branch, "model": model, **_total(part)} for (branch, model), part in found.parts.items()]
+    parts = [
+        {"branch": part.branch, "model": part.model, "day": part.day.isoformat(), **_total(total)}
+        for part, total in found.parts.items()
+    ]
     return answer(request, {"log": found.log, "total": _total(found.total), "parts": parts})
 
 
