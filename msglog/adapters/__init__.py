@@ -7,7 +7,7 @@ the way back gives equal JSON. No provider's package is imported, except by `to_
 
 from msglog.adapters.anthropic import from_anthropic, to_anthropic, to_anthropic_request
 from msglog.adapters.gemini import from_gemini, to_gemini, to_gemini_request
-from msglog.adapters.langchain import from_langchain_messages, to_langchain, to_langchain_messages
+from msglog.adapters.langchain import from_langchain_dicts, from_langchain_messages, to_langchain, to_langchain_messages
 from msglog.adapters.openai import from_openai, to_openai
 from msglog.adapters.report import Repair
 from msglog.adapters.responses import from_openai_responses, to_openai_responses
@@ -16,6 +16,7 @@ __all__ = [
     "Repair",
     "from_anthropic",
     "from_gemini",
+    "from_langchain_dicts",
     "from_langchain_messages",
     "from_openai",
     "from_openai_responses",

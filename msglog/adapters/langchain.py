@@ -12,8 +12,9 @@ from msglog.adapters.names import ANY, Renaming
 from msglog.adapters.origin import LANGCHAIN, record
 from msglog.adapters.pairing import closed
 from msglog.adapters.parts import Dialect, result_content, shaped, text_part, translated
-from msglog.adapters.reading import at
+from msglog.adapters.reading import as_object, as_objects, at
 from msglog.adapters.steps import Given, Report, Step, steps
+from msglog.codec import EMPTY
 from msglog.errors import InvalidMessageError
 from msglog.message import Message, ToolCall
 
@@ -28,6 +29,12 @@ _CHUNKS = {
     "ToolMessageChunk": "tool",
 }
 _TYPES = {"user": "human", "assistant": "ai", "system": "system", "developer": "system", "tool": "tool"}
+_DEFAULTS: tuple[tuple[str, Any], ...] = (
+    ("tool_calls", []),
+    ("invalid_tool_calls", []),
+    ("example", False),
+    ("status", "success"),
+)
 _OPENAI_ROLE = "__openai_role__"  # LangChain's own key for the developer role
 
 
@@ -49,11 +56,33 @@ def _message(given: Any) -> Message:
     kind, dump = getattr(given, "type", None), getattr(given, "model_dump", None)
     if not isinstance(kind, str) or dump is None:
         raise InvalidMessageError("", f"expected a LangChain message, not {type(given).__name__}")
-    rest: Json = dump(exclude_defaults=True)
+    return _read(kind, dump(exclude_defaults=True))
+
+
+def from_langchain_dicts(stored: Iterable[Mapping[str, Any]]) -> list[Message]:
+    """Messages of the form in which LangChain stores them: `{"type": "ai", "data": {…}}`, as `messages_to_dict` gives.
+
+    The same as `from_langchain_messages` of the objects, without LangChain's package.
+    """
+    found = []
+    for i, item in enumerate(stored):
+        with at(f"[{i}]"):
+            kind, data = as_object(item).get("type"), item.get("data")
+            if not isinstance(kind, str) or not isinstance(data, Mapping):
+                raise InvalidMessageError("", "a stored message must have a type and data")
+            found.append(_read(kind, {key: value for key, value in data.items() if not _is_default(key, value)}))
+    return found
+
+
+def _is_default(key: str, value: Any) -> bool:
+    return value is None or value == {} or (key, value) in _DEFAULTS
+
+
+def _read(kind: str, rest: Json) -> Message:
     rest.pop("type", None)
     role = _ROLES.get(_CHUNKS.get(kind, kind), "user")
     kwargs = rest.get("additional_kwargs", {})
-    if role == "system" and kwargs.get(_OPENAI_ROLE) == "developer":
+    if role == "system" and isinstance(kwargs, Mapping) and kwargs.get(_OPENAI_ROLE) == "developer":
         role = "developer"
         rest["additional_kwargs"] = {key: value for key, value in kwargs.items() if key != _OPENAI_ROLE}
     if kind != _TYPES[role]:
@@ -63,8 +92,8 @@ def _message(given: Any) -> Message:
     if isinstance(content, list):
         content, bare = _typed(content)
         rest |= {"bare": bare} if bare else {}
-    calls = [_call(call) for call in rest.pop("tool_calls", ())]
-    calls += [_invalid(call) for call in rest.pop("invalid_tool_calls", ())]
+    calls = [_call(call) for call in as_objects(rest.pop("tool_calls", []), "tool_calls")]
+    calls += [_invalid(call) for call in as_objects(rest.pop("invalid_tool_calls", []), "invalid_tool_calls")]
     common = {"isError": True} if rest.pop("status", None) == "error" else {}
     return Message(
         role=role,
@@ -91,16 +120,22 @@ def _typed(content: list[Any]) -> tuple[list[Any], list[int]]:
 
 
 def _call(call: Json) -> ToolCall:
-    name, call_id = call["name"], call["id"]
+    name: Any = call.get("name")
+    call_id: Any = call.get("id")
     rest = {"id": None} if call_id is None else {}
     return ToolCall(
-        id=name if call_id is None else call_id, name=name, args=call["args"], extra=record(LANGCHAIN, rest)
+        id=name if call_id is None else call_id,
+        name=name,
+        args=call.get("args", EMPTY),
+        extra=record(LANGCHAIN, rest),
     )
 
 
 def _invalid(call: Json) -> ToolCall:
-    name = call.get("name") or ""
-    return ToolCall.from_text(call.get("id") or name, name, call.get("args"), **record(LANGCHAIN, {"invalid": call}))
+    name, arguments = call.get("name") or "", call.get("args")
+    if not isinstance(arguments, str | None):
+        raise InvalidMessageError("invalid_tool_calls", "arguments that could not be read are text")
+    return ToolCall.from_text(call.get("id") or name, name, arguments, **record(LANGCHAIN, {"invalid": call}))
 
 
 def to_langchain_messages(messages: Iterable[Given], report: Report = None) -> list[BaseMessage]:

@@ -36,7 +36,7 @@ def from_openai_responses(items: Iterable[Sent]) -> list[Message]:
     nor results of calls are messages of the user with that one part. What the common fields cannot tell is kept
     under `extra["openai_responses"]`. Raises `InvalidMessageError` and `CodecError` with the path to the fault.
     """
-    reader = _Reader()
+    reader = ItemReader()
     for i, item in enumerate(items):
         with at(f"[{i}]"):
             reader.read(as_object(item))
@@ -45,8 +45,8 @@ def from_openai_responses(items: Iterable[Sent]) -> list[Message]:
 
 
 @dataclass
-class _Reader:
-    """Joins the items that the model made in one go to messages."""
+class ItemReader:
+    """Joins the items that the model made in one go to messages: `flush` ends the last of them."""
 
     messages: list[Message] = field(default_factory=list)
     items: list[Json] = field(default_factory=list)
@@ -55,7 +55,13 @@ class _Reader:
     has_references: bool = False
     seen: set[str] = field(default_factory=set)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether items were read that are no message yet."""
+        return self.said is not None or bool(self.items or self.calls)
+
     def read(self, item: Json) -> None:
+        """Read one more item; `messages` then has what it ended and, if it is a message by itself, that."""
         kind = item.get("type")
         if kind in {None, "message"} and "role" in item:
             self._message(item)
@@ -93,7 +99,7 @@ class _Reader:
 
     def flush(self) -> None:
         """End the message that is being read."""
-        if self.said is None and not self.items and not self.calls:
+        if not self.is_open:
             return
         said = self.said or {"role": "assistant", "content": None}
         rest = {key: value for key, value in said.items() if key not in {"role", "content"}}

@@ -8,21 +8,28 @@ from types import MappingProxyType
 
 from msglog.errors import SourceError
 from msglog.store import Store
-from msglog.transfer.importers import openai_json
+from msglog.transfer.importers import langchain, openai_agents, openai_json
 from msglog.transfer.importers.conversation import Conversation
-from msglog.transfer.importers.detecting import detected
+from msglog.transfer.importers.detecting import detected, fitting
 from msglog.transfer.importers.pouring import Pouring, Progress
 from msglog.transfer.importers.reading import Reading
+from msglog.transfer.importers.sqlite_source import Database, opened
 from msglog.transfer.report import ImportReport, printable
+
+_JSON_READERS: Mapping[str, Callable[[Reading], Iterator[Conversation]]] = {"openai": openai_json.read}
+_SQLITE_READERS: Mapping[str, Callable[[Reading, Database], Iterator[Conversation]]] = {
+    "openai-agents": openai_agents.read,
+    "langchain": langchain.read,
+}
 
 FORMATS: Mapping[str, str] = MappingProxyType(
     {
+        "langchain": "LangChain's SQLChatMessageHistory in SQLite",
+        "openai-agents": "sessions of the OpenAI Agents SDK in SQLite (SQLiteSession)",
         "openai": "messages in OpenAI's chat format as JSON or JSON Lines: alone, in lists, or in conversations",
     }
 )
 """The formats that `import_file` reads, each with a line that says what it is."""
-
-_READERS: Mapping[str, Callable[[Reading], Iterator[Conversation]]] = {"openai": openai_json.read}
 
 
 async def import_file(
@@ -48,15 +55,26 @@ async def import_file(
     Raises `SourceError` where the file cannot be read as what it is said to be.
     """
     path = _checked(store, source)
-    name = format if format is not None else detected(path)
-    if name not in FORMATS:
-        raise SourceError(path, f"{name!r} is none of the formats {', '.join(FORMATS)}")
+    if format is not None and format not in FORMATS:
+        raise SourceError(path, f"{format!r} is none of the formats {', '.join(FORMATS)}")
     reading = Reading(path)
     pouring = Pouring(store, reading, prefix, dry_run, progress)
-    for conversation in _READERS[name](reading):
-        await pouring.pour(conversation)
+    with opened(path) as database:
+        name = format or detected(path, database)
+        for conversation in _conversations(name, reading, database):
+            await pouring.pour(conversation)
     losses = reading.losses
     return ImportReport(name, tuple(pouring.logs.values()), tuple(losses.listed), losses.unlisted, dry_run)
+
+
+def _conversations(name: str, reading: Reading, database: Database | None) -> Iterator[Conversation]:
+    if name in _JSON_READERS:
+        if database is not None and database.tables:
+            raise SourceError(reading.path, f"it is an SQLite file, not one of the format {name!r}")
+        return _JSON_READERS[name](reading)
+    if database is None or not fitting(database, name):
+        raise SourceError(reading.path, f"it has no tables of the format {name!r}")
+    return _SQLITE_READERS[name](reading, database)
 
 
 def _checked(store: Store, source: str | os.PathLike[str]) -> str:

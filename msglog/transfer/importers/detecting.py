@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msglog.errors import SourceError
-from msglog.transfer.importers import openai_json
+from msglog.transfer.importers import langchain, openai_agents, openai_json
 from msglog.transfer.importers.json_values import values
+from msglog.transfer.importers.sqlite_source import Database
 from msglog.transfer.report import Losses
 
 LOOKED_AT = 20
@@ -17,14 +18,35 @@ LOOKED_AT = 20
 _JSON: Mapping[str, Callable[[Any], bool]] = {
     "openai": lambda value: openai_json.is_message(value) or openai_json.is_conversation(value),
 }
+_COLUMNS: Mapping[str, Sequence[str]] = {
+    "openai-agents": openai_agents.COLUMNS,
+    "langchain": langchain.COLUMNS,
+}
+_NONE = "of none of the formats known here; msglog.transfer.importers.FORMATS lists them"
 
 
-def detected(path: str) -> str:
-    """The name of the file's format; `SourceError` where it is none that is known."""
+def detected(path: str, database: Database | None) -> str:
+    """The name of the file's format; `SourceError` where it is none that is known, or more than one."""
+    if database is None or not database.tables:
+        return _of_json(path)
+    if {"logs", "entries", "revisions"} <= database.tables.keys():
+        raise SourceError(path, "it is a msglog store; open it, or export a bundle of it and import that")
+    found = [name for name in _COLUMNS if fitting(database, name)]
+    if len(found) > 1:
+        raise SourceError(path, f"it has tables of several formats, {', '.join(found)}; say which with format=")
+    if not found:
+        raise SourceError(path, f"it is an SQLite file, but {_NONE}")
+    return found[0]
+
+
+def fitting(database: Database, name: str) -> bool:
+    """Whether a database has tables of a format."""
+    return bool(database.with_columns(*_COLUMNS[name]))
+
+
+def _of_json(path: str) -> str:
     for found in itertools.islice(values(path, Losses()), LOOKED_AT):
         for name, fits in _JSON.items():
             if fits(found.value):
                 return name
-    raise SourceError(
-        path, "it is JSON, but of none of the formats known here; msglog.transfer.importers.FORMATS lists them"
-    )
+    raise SourceError(path, f"it is JSON, but {_NONE}")
