@@ -11,9 +11,28 @@ SIZE = 16
 """Bytes of a hash, and of a salt and a log's uid."""
 
 
-def new_bytes() -> bytes:
-    """Random bytes for a salt or a uid."""
-    return os.urandom(SIZE)
+class _Randomness:
+    """Random bytes, taken from the system in blocks: a call of it for each salt would give the GIL away each time."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+
+    def __call__(self) -> bytes:
+        """Random bytes for a salt or a uid."""
+        try:
+            return self._pieces.pop()
+        except IndexError:
+            block = os.urandom(256 * SIZE)
+            self._pieces += [block[i : i + SIZE] for i in range(SIZE, len(block), SIZE)]
+            return block[:SIZE]
+
+    def restart(self) -> None:
+        """Forget what was taken, in a forked child: its parent goes on with it."""
+        self._pieces = []
+
+
+new_bytes = _Randomness()
+os.register_at_fork(after_in_child=new_bytes.restart)
 
 
 def _digest(person: bytes, values: Iterable[Any]) -> bytes:

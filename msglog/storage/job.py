@@ -27,7 +27,7 @@ class Queue(Protocol):
 class Job:
     """A request in the queue, and whoever waits for it: a task of an event loop, or a thread."""
 
-    __slots__ = ("_future", "deadline", "error", "event", "loop", "queued", "request", "result", "taken")
+    __slots__ = ("deadline", "error", "event", "future", "queued", "request", "result", "taken")
 
     def __init__(self, request: Request, patience: float) -> None:
         self.request = request
@@ -36,21 +36,21 @@ class Job:
         self.result: Any = None
         self.error: BaseException | None = None
         self.taken = False
-        self.loop: asyncio.AbstractEventLoop | None = None
-        self._future: asyncio.Future[None] | None = None
+        self.future: asyncio.Future[None] | None = None
         self.event: threading.Lock | None = None
 
     async def outcome(self, queue: Queue) -> Any:
         """Queue the request and wait for it in a task. A cancelled task takes it back if it still can."""
-        self.loop = asyncio.get_running_loop()
-        self._future = self.loop.create_future()
+        self.future = future = asyncio.get_running_loop().create_future()
         queue.submit(self)
         try:
-            await self._future
+            await future
         except asyncio.CancelledError:
             queue.withdraw(self)
             raise
-        return self._answer()
+        if self.error is not None:
+            raise self.error
+        return self.result
 
     def outcome_blocking(self, queue: Queue) -> Any:
         """Queue the request and wait for it in a thread."""
@@ -62,33 +62,26 @@ class Job:
         except BaseException:
             queue.withdraw(self)
             raise
-        return self._answer()
-
-    def _answer(self) -> Any:
         if self.error is not None:
             raise self.error
         return self.result
 
-    def settle(self) -> None:
-        """Wake the task that waits. Called on its loop."""
-        if self._future is not None and not self._future.done():
-            self._future.set_result(None)
-
     @staticmethod
     def wake(jobs: Iterable[Job]) -> None:
         """Wake whoever waits for these jobs; one call for each event loop."""
-        by_loop: dict[asyncio.AbstractEventLoop, list[Job]] = {}
+        by_loop: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
         for job in jobs:
             if job.event is not None:
                 job.event.release()
-            elif job.loop is not None:
-                by_loop.setdefault(job.loop, []).append(job)
-        for loop, settled in by_loop.items():
+            elif job.future is not None:
+                by_loop.setdefault(job.future.get_loop(), []).append(job.future)
+        for loop, futures in by_loop.items():
             # A loop that was closed meanwhile has nobody left to wake.
             with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(_settle_all, settled)
+                loop.call_soon_threadsafe(_settle, futures)
 
 
-def _settle_all(jobs: list[Job]) -> None:
-    for job in jobs:
-        job.settle()
+def _settle(futures: list[asyncio.Future[None]]) -> None:
+    for future in futures:
+        if not future.done():
+            future.set_result(None)

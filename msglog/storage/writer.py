@@ -76,8 +76,11 @@ class Writer:
         self._beside: tuple[int, int] | None = None  # the inodes of the log and its index
         self.broken: MsgLogError | None = None
         self._queue: deque[Job] = deque()
-        self._changed = threading.Condition()
-        self._idle = True
+        self._lock = threading.Lock()
+        self._drained = threading.Condition(self._lock)
+        self._asleep = False
+        self._alarm = threading.Lock()  # held while awake: a bare lock wakes a thread sooner than a Condition
+        self._alarm.acquire()
         self._closing = False
         self._thread: threading.Thread | None = None
         self._pages = 0
@@ -96,24 +99,32 @@ class Writer:
         """Put a job in the queue."""
         if job.request.size > BATCH_BYTES:
             raise BatchTooLargeError(job.request.size, BATCH_BYTES)
-        with self._changed:
+        with self._lock:
             if self._closing:
                 raise StoreClosedError(self.path)
             if self.broken is not None:
                 raise self.broken
             if self._thread is None:
-                thread = threading.Thread(target=self._run, name="msglog-writer", daemon=True)
-                try:
-                    thread.start()
-                except RuntimeError as error:
-                    raise StoreIOError(self.path, f"no thread to write with: {error}") from error
-                self._thread = thread
+                self._start()
             self._queue.append(job)
-            self._changed.notify_all()
+            self._rouse()
+
+    def _start(self) -> None:
+        thread = threading.Thread(target=self._run, name="msglog-writer", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:
+            raise StoreIOError(self.path, f"no thread to write with: {error}") from error
+        self._thread = thread
+
+    def _rouse(self) -> None:
+        if self._asleep:
+            self._asleep = False
+            self._alarm.release()
 
     def withdraw(self, job: Job) -> None:
         """Take a job back, if the writer has not taken it yet."""
-        with self._changed:
+        with self._lock:
             if not job.taken:
                 with contextlib.suppress(ValueError):
                     self._queue.remove(job)
@@ -121,19 +132,19 @@ class Writer:
     def drain(self, timeout: float) -> bool:
         """Wait until nothing waits any more; whether that came in time."""
         deadline = time.monotonic() + timeout
-        with self._changed:
-            while self._queue or not self._idle:
+        with self._lock:
+            while self._queue or not (self._asleep or self._thread is None):
                 left = deadline - time.monotonic()
                 if left <= 0:
                     return False
-                self._changed.wait(left)
+                self._drained.wait(left)
         return True
 
     def close(self, timeout: float = 5.0) -> None:
         """Finish what waits, then end the thread and close the connection."""
-        with self._changed:
+        with self._lock:
             self._closing = True
-            self._changed.notify_all()
+            self._rouse()
         if self._thread is not None:
             self._thread.join(timeout)
         else:
@@ -143,14 +154,16 @@ class Writer:
 
     def _run(self) -> None:
         while True:
-            with self._changed:
-                self._idle = True
-                self._changed.notify_all()
-                while not self._queue and not self._closing:
-                    self._changed.wait()
-                if not self._queue:
+            with self._lock:
+                if not self._queue and self._closing:
                     break
-                self._idle = False
+                if not self._queue:
+                    self._asleep = True
+                    self._drained.notify_all()
+                asleep = self._asleep
+            if asleep:
+                self._alarm.acquire()
+                continue
             try:
                 self._serve()
             except BaseException as error:  # noqa: BLE001 nobody may wait for ever
@@ -165,7 +178,7 @@ class Writer:
 
     def _serve(self) -> None:
         """One turn: wait for it, commit a group, checkpoint where one is due."""
-        with self._changed:
+        with self._lock:
             deadline = min((job.deadline for job in self._queue), default=0.0)
         try:
             entered = self._turnstile.enter(deadline)
@@ -243,7 +256,7 @@ class Writer:
         """The jobs of the next group, first come first served."""
         jobs: list[Job] = []
         size = 0
-        with self._changed:
+        with self._lock:
             while self._queue and len(jobs) < GROUP_REQUESTS:
                 job = self._queue[0]
                 alone = isinstance(job.request, Checkpoint)
@@ -260,7 +273,7 @@ class Writer:
     def _expire(self) -> None:
         """Answer those whose patience has ended."""
         now = time.monotonic()
-        with self._changed:
+        with self._lock:
             late = [job for job in self._queue if job.deadline <= now]
             for job in late:
                 self._queue.remove(job)
@@ -269,7 +282,7 @@ class Writer:
         Job.wake(late)
 
     def _fail_all(self, error: BaseException) -> None:
-        with self._changed:
+        with self._lock:
             jobs = list(self._queue)
             self._queue.clear()
             for job in jobs:
