@@ -151,15 +151,14 @@ class MessageLog:
         size = sum(item.size for item in drafts)
         request = Append(self.name, self.branch, drafts, EMPTY, expected_seq, expected_head, size)
         appended: Appended = await self._access.write(request)
-        await self._tell(appended.new)
+        if self._on_append is not None:
+            await self._tell(self._on_append, appended.new)
         return appended.seqs
 
-    async def _tell(self, new: Iterable[tuple[Draft, int]]) -> None:
-        if self._on_append is None:
-            return
+    async def _tell(self, on_append: OnAppend, new: Iterable[tuple[Draft, int]]) -> None:
         for item, seq in new:
             try:
-                answer = self._on_append(written_message(item, seq))
+                answer = on_append(written_message(item, seq))
                 if inspect.isawaitable(answer):
                     await answer
             except Exception:

@@ -471,7 +471,7 @@ IdMaker: TypeAlias = Callable[[], str]
 
 def as_entry(value: EntryInput, *, new: IdMaker = new_id) -> Entry:
     """`value` as an `Entry`; a message gets a new id."""
-    if isinstance(value, Entry):
+    if type(value) is not dict and isinstance(value, Entry):
         return value
     if isinstance(value, (dict, Mapping)) and "message" in value and "role" not in value:
         fields = {key: item for key, item in string_keys(value).items() if item is not None}

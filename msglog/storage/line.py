@@ -33,20 +33,18 @@ class Line:
         """Give entries their seqs; the next revision is the one that they come in with."""
         state = self.state
         number = state.revision_count
+        seq, chained = state.entry_count, state.chain_hash
         for item in drafts:
-            state.entry_count += 1
-            seq = state.entry_count
-            entry = item.entry
-            content = item.content
+            seq += 1
+            entry_id, content, at = item.entry.id, item.content, item.at
             salt = new_bytes()
             hashed = content_hash(salt, content)
-            header = (seq, entry.id, content[0], content[1], item.at, number)
-            state.chain_hash = chain_hash(state.chain_hash, state.uid, header, hashed)
-            self.entries.append(
-                (state.id, seq, entry.id, number, *content, item.at, salt, hashed, state.chain_hash, None, None)
-            )
+            header = (seq, entry_id, content[0], content[1], at, number)
+            chained = chain_hash(chained, state.uid, header, hashed)
+            self.entries.append((state.id, seq, entry_id, number, *content, at, salt, hashed, chained, None, None))
             self.new.append((item, seq))
-            self.seqs[entry.id] = seq
+            self.seqs[entry_id] = seq
+        state.entry_count, state.chain_hash = seq, chained
 
     def add_revision(
         self,
@@ -70,8 +68,8 @@ class Line:
             if numbers != [chunk for chunk, _ in chunks]:
                 chunks = self.stored_chunks(view.chunks)
                 anchor, stored = number, encode(chunks)
-        position = size - sum(last - first + 1 for first, last in tail)
-        new = len(self.new_since_last)
+        position = size - count(tail)
+        new = len(self.new) - self.counted
         columns = (
             state.id,
             number,
@@ -93,11 +91,6 @@ class Line:
         self.head = Head(number, revision_id, hashed, anchor, tail, size, head.appended + new, chunks)
         self.counted = len(self.new)
         state.revision_count += 1
-
-    @property
-    def new_since_last(self) -> list[tuple[Draft, int]]:
-        """The entries that the next revision brings in."""
-        return self.new[self.counted :]
 
     def stored_chunks(self, parts: Sequence[Part]) -> list[list[int]]:
         """The list of chunks for an anchor; those that are new become rows."""

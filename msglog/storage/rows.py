@@ -56,9 +56,10 @@ def draft(entry: Entry, at: int, *, fresh: bool) -> Draft:
     for source in entry.sources:
         checked_name(source, "the id of a source")
     content = content_columns(entry)
-    size = sum(
-        len(value) if type(value) is not str or value.isascii() else len(value.encode()) for value in content if value
-    )
+    size = 0
+    for value in content:
+        if value is not None:
+            size += len(value) if type(value) is not str or value.isascii() else len(value.encode())
     return Draft(entry, content, at, fresh, size)
 
 

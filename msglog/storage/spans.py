@@ -26,7 +26,10 @@ TAIL_SPANS = 32
 
 def count(runs: Iterable[Run]) -> int:
     """How many seqs the runs hold."""
-    return sum(last - first + 1 for first, last in runs)
+    seqs = 0
+    for first, last in runs:  # a generator would cost more than what it counts
+        seqs += last - first + 1
+    return seqs
 
 
 def encode_spans(runs: Iterable[Run], position: int = 0) -> str:

@@ -21,7 +21,7 @@ from msglog.storage.ledger import Head, Ledger, LogState, head_of, now_us
 from msglog.storage.line import Line, begin, check_expected
 from msglog.storage.lineage import head_row
 from msglog.storage.requests import Append, Appended
-from msglog.storage.rows import Draft
+from msglog.storage.rows import CONTENT, Draft
 from msglog.storage.spans import TAIL_SPANS, Part, Run, SpanSequence, count, decode_spans, extended
 
 
@@ -151,7 +151,7 @@ class Transaction:
         for row in line.entries:
             n += 1
             self._entries.append((n, *row))
-            self._pending[state.id, row[2]] = (row[1], row[3], None, *row[4:14])
+            self._pending[state.id, row[2]] = row
         if line.entries:
             ledger.last_n = n
         self._revisions += line.revisions
@@ -215,7 +215,7 @@ class Transaction:
     ) -> None:
         """A revision that shows `runs` after what its parent shows."""
         tail = extended(line.head.tail, runs)
-        size = line.head.size + sum(last - first + 1 for first, last in runs)
+        size = line.head.size + count(runs)
         view = None
         if len(tail) > TAIL_SPANS:
             self.next_chunk(line)
@@ -255,7 +255,8 @@ class Transaction:
         """The seq, revision, time of redaction and content of an entry id, or None."""
         pending = self._pending.get((log_id, entry_id))
         if pending is not None:
-            return pending
+            _, seq, _, revision, *rest = pending
+            return seq, revision, None, *rest[: len(CONTENT)]
         rows = self.execute(sql.ENTRY_CONTENT, (log_id, entry_id)) if log_id else []
         return rows[0] if rows else None
 
