@@ -410,6 +410,13 @@ class ForkedError(StoreError):
         )
 
 
+class ReentrantCallError(StoreError, RuntimeError):
+    """A signal handler called a store while it interrupted a write of the same file."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, "a write of this thread is under way; a signal handler must set a flag instead")
+
+
 class ReadOnlyError(StoreError, PermissionError):
     """Writing through a store that is read-only, or that the system lets nobody write to."""
 

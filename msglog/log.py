@@ -152,13 +152,15 @@ class MessageLog:
         request = Append(self.name, self.branch, drafts, EMPTY, expected_seq, expected_head, size)
         appended: Appended = await self._access.write(request)
         if self._on_append is not None:
-            await self._tell(self._on_append, appended.new)
+            await self._tell(appended.new)
         return appended.seqs
 
-    async def _tell(self, on_append: OnAppend, new: Iterable[tuple[Draft, int]]) -> None:
+    async def _tell(self, new: Iterable[tuple[Draft, int]]) -> None:
+        if self._on_append is None:
+            return
         for item, seq in new:
             try:
-                answer = on_append(written_message(item, seq))
+                answer = self._on_append(written_message(item, seq))
                 if inspect.isawaitable(answer):
                     await answer
             except Exception:

@@ -45,6 +45,7 @@ EXAMPLES: list[tuple[MsgLogError, type[Exception]]] = [
     (errors.StoreError("a.db", "said"), Exception),
     (errors.StoreClosedError("a.db"), errors.StoreError),
     (errors.ForkedError("a.db"), errors.StoreError),
+    (errors.ReentrantCallError("a.db"), RuntimeError),
     (errors.ReadOnlyError("a.db"), PermissionError),
     (errors.StoreNotFoundError("a.db"), FileNotFoundError),
     (errors.CannotOpenError("a.db", "it is a directory"), OSError),

@@ -16,7 +16,7 @@ class Queue(Protocol):
     """Where jobs wait: the writer."""
 
     def submit(self, job: Job) -> None:
-        """Put a job in the queue."""
+        """Put a job in the queue, or carry it out at once."""
         ...
 
     def withdraw(self, job: Job) -> None:
@@ -56,8 +56,8 @@ class Job:
         """Queue the request and wait for it in a thread."""
         self.event = threading.Lock()
         self.event.acquire()  # released by the writer: a bare lock wakes a thread sooner than an Event
-        queue.submit(self)
         try:
+            queue.submit(self)
             self.event.acquire()
         except BaseException:
             queue.withdraw(self)
