@@ -13,10 +13,9 @@ from msglog.errors import CorruptStoreError, UnknownLogError
 from msglog.storage import statements as sql
 from msglog.storage.engine import Connection, Row
 from msglog.storage.rows import CONTENT
-from msglog.storage.schema import entries, revisions
 
-ENTRY = tuple(column.name for column in entries.columns if column.name not in ("n", "log_id"))
-REVISION = tuple(column.name for column in revisions.columns if column.name != "log_id")
+ENTRY = tuple(column for column in sql.TABLES["entries"] if column not in ("n", "log_id"))
+REVISION = tuple(column for column in sql.TABLES["revisions"] if column != "log_id")
 CHUNK = ("chunk", "spans")
 BRANCH = ("name", "forked_from", "created_at")
 """The columns of the rows of a part, in their order."""

@@ -13,8 +13,9 @@ from typing import TypeVar
 
 from msglog.errors import NewerStoreError, NotAStoreError, OlderStoreError, StoreBusyError
 from msglog.storage.engine import Connection, DriverError, explained
-from msglog.storage.schema import APPLICATION_ID, VERSION, metadata
+from msglog.storage.statements import TABLES
 from msglog.storage.turnstile import Turnstile
+from msglog.storage.version import APPLICATION_ID, VERSION
 
 T = TypeVar("T")
 
@@ -51,10 +52,10 @@ def version_of(connection: Connection, path: str) -> str | None:
 
 def _check_columns(connection: Connection, path: str) -> None:
     found = {(table, column) for table, column in connection.execute(_COLUMNS)}
-    for table in metadata.tables.values():
-        for column in table.columns:
-            if (table.name, column.name) not in found:
-                raise NotAStoreError(path, f"it lacks the column {table.name}.{column.name}")
+    for table, columns in TABLES.items():
+        for column in columns:
+            if (table, column) not in found:
+                raise NotAStoreError(path, f"it lacks the column {table}.{column}")
 
 
 def prepare(connection: Connection, path: str, *, read_only: bool, patience: float) -> None:

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from sqlalchemy.dialects.sqlite import dialect
-from sqlalchemy.schema import CreateIndex
-
 from msglog.storage.engine import Connection
 from msglog.storage.migrate import object_statements
-from msglog.storage.schema import metadata
+from msglog.storage.statements import INDEXES
 
 
 def wanted() -> dict[str, str]:
     """The statement that makes each, by its kind and name, such as `TRIGGER entries_delete`."""
-    indexes = [
-        str(CreateIndex(index).compile(dialect=dialect())) for t in metadata.tables.values() for index in t.indexes
-    ]
-    statements = [*indexes, *(statement.rstrip(";") for statement in object_statements())]
+    statements = [*INDEXES, *(statement.rstrip(";") for statement in object_statements())]
     return {" ".join(statement.split()[1:3]): statement for statement in statements}
 
 

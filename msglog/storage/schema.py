@@ -20,12 +20,6 @@ from sqlalchemy import (
     text,
 )
 
-APPLICATION_ID = 0x6D73676C
-"""`PRAGMA application_id` of a store: "msgl"."""
-
-VERSION = "0001"
-"""The newest migration: the schema that this release reads and writes."""
-
 metadata = MetaData()
 
 logs = Table(

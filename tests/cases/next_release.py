@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msglog.sync
 from msglog.storage import migrate
-from msglog.storage.schema import VERSION
+from msglog.storage.version import VERSION
 from tests.concurrency.processes import Wire
 
 NEXT = "9999"

@@ -9,7 +9,7 @@ import pytest
 import msglog
 from msglog.errors import CannotOpenError, NewerStoreError, NotAStoreError, OlderStoreError, StoreError
 from msglog.storage import migrate
-from msglog.storage.schema import VERSION
+from msglog.storage.version import VERSION
 from tests.cases import next_release
 from tests.cases.next_release import NEXT, append_as_next_release
 from tests.concurrency.processes import at_once

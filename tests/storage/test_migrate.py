@@ -24,7 +24,7 @@ from msglog.errors import (
     StoreNotFoundError,
 )
 from msglog.storage import migrate
-from msglog.storage.schema import APPLICATION_ID, VERSION
+from msglog.storage.version import APPLICATION_ID, VERSION
 from tests.strategies import user
 
 Change = Callable[[Path], object]

@@ -13,7 +13,8 @@ import sqlalchemy as sa
 
 import msglog
 from msglog.storage.migrate import object_statements
-from msglog.storage.schema import APPLICATION_ID, VERSION, metadata
+from msglog.storage.schema import metadata
+from msglog.storage.version import APPLICATION_ID, VERSION
 from tests.strategies import calls, user
 
 Rows = list[tuple[object, ...]]
