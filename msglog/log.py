@@ -8,9 +8,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, overload
 
-from msglog.adapters import Repair, to_anthropic, to_langchain, to_openai
-from msglog.budget import LogUsage, UsagePart, UsageTotal, total_usage
-from msglog.budget.pricing import Prices
 from msglog.checks import checked_count, checked_name
 from msglog.codec import EMPTY, JsonValue, freeze_object
 from msglog.errors import CodecError, InvalidMessageError, PositionError, TooLargeError, UnknownEntryError
@@ -29,6 +26,9 @@ from msglog.storage.rows import Draft, draft, written_message
 from msglog.storage.search import checked_search, search
 
 if TYPE_CHECKING:
+    from msglog.adapters import Repair
+    from msglog.budget import LogUsage, UsagePart
+    from msglog.budget.pricing import Prices
     from msglog.store import Store
 
 T = TypeVar("T")
@@ -236,6 +236,8 @@ class MessageLog:
 
     async def to_openai(self, report: list[Repair] | None = None) -> list[dict[str, Any]]:
         """The view in OpenAI's Chat Completions format. What had to be repaired for it is added to `report`."""
+        from msglog.adapters import to_openai  # noqa: PLC0415 who does not need it does not wait for it
+
         return to_openai(await self.all(), report=report)
 
     async def to_anthropic(self, report: list[Repair] | None = None) -> list[dict[str, Any]]:
@@ -243,6 +245,8 @@ class MessageLog:
 
         What had to be repaired for it is added to `report`.
         """
+        from msglog.adapters import to_anthropic  # noqa: PLC0415 who does not need it does not wait for it
+
         return to_anthropic(await self.all(), report=report)
 
     async def to_langchain(self, report: list[Repair] | None = None) -> list[dict[str, Any]]:
@@ -251,6 +255,8 @@ class MessageLog:
         What was left out or had to be repaired is added to `report`. `msglog.adapters.to_langchain_messages`
         gives real message objects, tools included.
         """
+        from msglog.adapters import to_langchain  # noqa: PLC0415 who does not need it does not wait for it
+
         return to_langchain(await self.all(), report=report)
 
     # The lineage
@@ -295,6 +301,8 @@ class MessageLog:
         was stored as several entries, or again by an edit, a `response_id` in their metadata tells that they
         are one. Prices as for `msglog.budget.cost_of`.
         """
+        from msglog.budget import LogUsage, UsageTotal, total_usage  # noqa: PLC0415 as above
+
         parts: dict[UsagePart, UsageTotal] = {}
         counted: set[object] = set()
         after = 0
