@@ -56,10 +56,7 @@ def standing(connection: Connection, part: Receive) -> Standing:
     log_id, name, known, purged = _found(connection, part)
     if purged:
         return Standing(log_id, part.log, known, (), (), (), purged=True)
-    first = part.revisions[0][0]
-    if first > known.revision + 1:
-        raise BundleError("what comes before it is missing", log=name, where=f"revision {first}")
-    old_revisions = part.revisions[: known.revision + 1 - first]
+    old_revisions = [revision for revision in part.revisions if revision[0] <= known.revision]
     old_entries = [entry for entry in part.entries if entry[0] <= known.seq]
     statement = "SELECT number, hash FROM revisions WHERE log_id = ? AND number BETWEEN ? AND ? ORDER BY number"
     _compare(connection, log_id, name, "revision", statement, [(row[0], row[HASH]) for row in old_revisions])
@@ -182,6 +179,9 @@ def receive(transaction: Transaction, request: Receive) -> Received:
     found = standing(transaction.connection, request)
     if not found.revisions and not found.branches:
         return found.answer
+    begins = found.revisions[0][0] if found.revisions else 0
+    if begins > found.known.revision + 1:
+        raise BundleError("what comes before it is missing", log=found.log, where=f"revision {begins}")
     n = transaction.last_n()
     with _whole(transaction, found.log):
         log_id = found.log_id or _founded(transaction, request)
