@@ -6,6 +6,7 @@ from msglog.transfer.markdown import to_markdown
 from msglog.transfer.page import to_html
 from msglog.transfer.plain import to_json
 from msglog.transfer.report import ImportedLog, ImportReport, Loss
+from msglog.transfer.view import export_view
 
 __all__ = [
     "ExportReport",
@@ -13,6 +14,7 @@ __all__ = [
     "ImportedLog",
     "Loss",
     "export_bundle",
+    "export_view",
     "import_bundle",
     "to_finetuning",
     "to_html",

@@ -99,7 +99,9 @@ def _quoted(text: str) -> str:
     found = []
     for block in blocks(text):
         if block.code:
-            found += ["", *_fenced("\n".join(block.lines), block.language).strip("\n").split("\n"), ""]
+            if found and found[-1]:
+                found.append("")
+            found += _fenced("\n".join(block.lines), block.language).strip("\n").split("\n")
         else:
             found += map(_inert, block.lines)
     while found and not found[0].strip():
@@ -112,7 +114,7 @@ def _quoted(text: str) -> str:
 
 def _line(text: str) -> str:
     """A text as words in a line of ours: every sign that Markdown reads is escaped."""
-    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", in_line(text))
+    return re.sub(r"([\\`*_{}\[\]<>#|~&!$^=@:])", r"\\\1", in_line(text))
 
 
 def _code(text: str) -> str:

@@ -72,7 +72,7 @@ def _anchor(message: Message) -> str:
 
 
 def _heading(message: Message) -> str:
-    role: str = message.role
+    role = message.role.capitalize()
     if isinstance(message, StoredMessage) and message.kind == "summary":
         role = f"Summary of {len(message.sources)}" if message.sources else "Summary"
     name = f' <span dir="auto">{escape(in_line(message.name))}</span>' if message.name else ""
@@ -138,17 +138,39 @@ def _text(text: str) -> str:
     for block in blocks(text):
         if block.code:
             found.append(_pre("\n".join(block.lines)))
-        elif (prose := "\n".join(map(_prose_line, block.lines)).strip("\n")).strip():
-            found.append(f'<div class="text" dir="auto">{prose}</div>\n')
+        else:
+            found += map(_paragraph, _paragraphs(block.lines))
     return "".join(found)
 
 
-def _prose_line(line: str) -> str:
-    """A line with what Markdown would make of its heading mark, of code, and of words in bold."""
-    heading = re.match(r" {0,3}#{1,6} +(?=\S)", line)
+_HEADING = re.compile(r" {0,3}#{1,6} +(?=\S)")
+_ITEM = re.compile(r"( *)(?:[-*+]|\d{1,9}[.)]) +(?=\S)")
+
+
+def _paragraphs(lines: Iterable[str]) -> Iterator[list[str]]:
+    """The lines of each paragraph; headings and the items of lists have their own."""
+    so_far: list[str] = []
+    for line in lines:
+        begins = _HEADING.match(line) or _ITEM.match(line)
+        if so_far and (begins or not line.strip() or _HEADING.match(so_far[0])):
+            yield so_far
+            so_far = []
+        if line.strip():
+            so_far.append(line)
+    if so_far:
+        yield so_far
+
+
+def _paragraph(lines: list[str]) -> str:
+    """A paragraph, with what Markdown would make of its beginning, of code, and of words in bold."""
+    heading, item = _HEADING.match(lines[0]), _ITEM.match(lines[0])
     if heading:
-        return f"<strong>{_inline(line[heading.end() :])}</strong>"
-    return _inline(line)
+        return f'<h3 dir="auto">{_inline(lines[0][heading.end() :])}</h3>\n'
+    inner = "\n".join(map(_inline, lines))
+    if item:
+        depth = min(len(item[1]) // 2, 4)
+        return f'<p class="item in{depth}" dir="auto">{inner.strip()}</p>\n'
+    return f'<p dir="auto">{inner}</p>\n'
 
 
 def _inline(line: str) -> str:

@@ -83,7 +83,7 @@ def facts(message: Message) -> str:
     """When a message was stored, and its seq; empty for one that is not stored."""
     if not isinstance(message, StoredMessage):
         return ""
-    return f"{message.at:%Y-%m-%d %H:%M:%S} UTC · {message.seq}"
+    return f"{message.at:%Y-%m-%d %H:%M:%S} UTC · seq {message.seq}"
 
 
 @dataclass(frozen=True, slots=True)
