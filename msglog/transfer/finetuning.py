@@ -12,8 +12,10 @@ from typing import Any
 
 from msglog.adapters import Repair, to_openai
 from msglog.adapters.media import stand_in
+from msglog.codec import EMPTY
+from msglog.message import Message
 from msglog.transfer.plain import json_line
-from msglog.transfer.turns import Given
+from msglog.transfer.turns import Given, message_of
 
 _LEARNED = {"text", "image_url", "refusal"}
 
@@ -26,7 +28,7 @@ def to_finetuning(
     It ends with the last message of the assistant. `tools` are definitions in OpenAI's form; without them those that
     are called are named, with the arguments that they were given. What had to be repaired is added to `report`.
     """
-    sent = [_taught(message) for message in to_openai(messages, report=report)]
+    sent = [_taught(message) for message in to_openai(map(_without_kinds, messages), report=report)]
     while sent and sent[-1]["role"] != "assistant":
         sent.pop()
     if sent:
@@ -37,16 +39,28 @@ def to_finetuning(
         yield json_line(example) + "\n"
 
 
+def _without_kinds(given: Given) -> Message:
+    """A message whose calls are plain calls of functions, which is all that can be taught."""
+    message = message_of(given)
+    calls = tuple(call.model_copy(update={"extra": EMPTY}) for call in message.tool_calls)
+    return message.model_copy(update={"tool_calls": calls}) if calls else message
+
+
+_KEYS = ("role", "content", "name", "tool_calls", "tool_call_id", "refusal", "weight")
+
+
 def _taught(message: dict[str, Any]) -> dict[str, Any]:
-    role = "system" if message["role"] == "developer" else message["role"]
-    content = message.get("content")
+    taught = {key: message[key] for key in _KEYS if key in message}
+    if taught["role"] == "developer":
+        taught["role"] = "system"
+    content = taught.get("content")
     if isinstance(content, list):
-        content = [part if part["type"] in _LEARNED else {"type": "text", "text": stand_in(part)} for part in content]
-    kept = {key: value for key, value in message.items() if key in _KEYS}
-    return kept | {"role": role, "content": content}
-
-
-_KEYS = ("role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal", "weight")
+        taught["content"] = [
+            part if part["type"] in _LEARNED else {"type": "text", "text": stand_in(part)} for part in content
+        ]
+    elif content is None and not taught.get("tool_calls") and not taught.get("refusal"):
+        taught["content"] = ""
+    return taught
 
 
 def _named(sent: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

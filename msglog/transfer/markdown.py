@@ -96,7 +96,7 @@ def _fenced(text: str, language: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    found = []
+    found: list[str] = []
     for block in blocks(text):
         if block.code:
             if found and found[-1]:

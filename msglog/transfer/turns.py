@@ -84,7 +84,7 @@ class Writing:
     def add(self, messages: Iterable[Given]) -> str:
         """What these messages make whole."""
         return "".join(
-            self._rendering.turn(turn) for message in messages for turn in self._turns.add(_message(message))
+            self._rendering.turn(turn) for message in messages for turn in self._turns.add(message_of(message))
         )
 
     def end(self) -> str:
@@ -102,7 +102,8 @@ def rendered(make: Callable[[], Rendering], messages: Iterable[Given]) -> Iterat
     yield writing.end()
 
 
-def _message(given: Given) -> Message:
+def message_of(given: Given) -> Message:
+    """The message of what was given as one."""
     if isinstance(given, Message):
         return given
     if isinstance(given, Entry):
