@@ -27,7 +27,7 @@ from msglog.storage.search import checked_search, search
 
 if TYPE_CHECKING:
     from msglog.adapters import Repair
-    from msglog.budget import LogUsage, UsagePart
+    from msglog.budget import LogUsage
     from msglog.budget.pricing import Prices
     from msglog.store import Store
 
@@ -301,7 +301,7 @@ class MessageLog:
         was stored as several entries, or again by an edit, a `response_id` in their metadata tells that they
         are one. Prices as for `msglog.budget.cost_of`.
         """
-        from msglog.budget import LogUsage, UsageTotal, total_usage  # noqa: PLC0415 as above
+        from msglog.budget import LogUsage, UsagePart, UsageTotal, total_usage  # noqa: PLC0415 as above
 
         parts: dict[UsagePart, UsageTotal] = {}
         counted: set[object] = set()
