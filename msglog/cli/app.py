@@ -17,7 +17,7 @@ from msglog.errors import MsgLogError
 F = TypeVar("F", bound=Callable[..., None])
 
 SECTIONS = {
-    "Read": ("logs", "show", "tail", "branches", "usage"),
+    "Read": ("logs", "show", "tail", "lineage", "branches", "usage"),
     "Write": ("append", "fork", "rewind", "describe", "redact", "purge"),
     "Ask": ("sql", "schema", "stats"),
     "Care": ("verify", "backup"),
