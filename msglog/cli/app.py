@@ -17,10 +17,11 @@ from msglog.errors import MsgLogError
 F = TypeVar("F", bound=Callable[..., None])
 
 SECTIONS = {
-    "Read": ("logs", "show", "tail", "lineage", "branches", "usage"),
+    "Read": ("logs", "show", "tail", "search", "lineage", "diff", "branches", "usage"),
     "Write": ("append", "fork", "rewind", "describe", "redact", "purge"),
+    "Move": ("export", "import"),
     "Ask": ("sql", "schema", "stats"),
-    "Care": ("verify", "backup"),
+    "Care": ("verify", "doctor", "backup", "compact", "migrate"),
 }
 """The table of contents: every command, in its section, in the order in which help lists them."""
 

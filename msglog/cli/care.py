@@ -1,16 +1,19 @@
-"""`verify`, `backup`: whether a store is whole, and how it is kept so."""
+"""`verify`, `doctor`, `backup`, `compact`, `migrate`: whether a store is whole and safe, and how it is kept so."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from msglog.cli.app import command, no
-from msglog.cli.opening import chosen, reading
+from msglog.cli.opening import chosen, reading, writing
 from msglog.cli.options import AsJson, OneLog, StoreFile, WholeStore
 from msglog.cli.output import say, show, show_json
 from msglog.cli.visible import exact_line
+
+if TYPE_CHECKING:
+    from msglog.storage.findings import Finding
 
 
 @command("verify", "msglog verify", "msglog verify agent.db --log customer-123")
@@ -33,6 +36,40 @@ def verify(
         no()
 
 
+@command("doctor", "msglog doctor")
+def doctor(whole_store: WholeStore = None, *, store: StoreFile = None, as_json: AsJson = False) -> None:
+    """Tell what is unsafe, or soon will be, about a store, its SQLite library and where it lies.
+
+    It looks around the content, which is for `msglog verify`. Exit code 1 where something is to be done.
+    """
+    with reading(chosen(store, whole_store)) as opened:
+        found = opened.doctor()
+    if as_json:
+        show_json(found, ok=found.ok)
+    else:
+        for finding in found.findings:
+            _finding(finding)
+    if not found.ok:
+        no()
+
+
+def _finding(finding: Finding) -> None:
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    sign, style = {"ok": ("✓", "green"), "warning": ("!", "bold yellow")}.get(finding.severity, ("✗", "bold red"))
+    line = Table.grid(padding=(0, 1, 0, 0))
+    line.add_column(no_wrap=True)
+    line.add_column(overflow="fold")
+    line.add_row(
+        Text(sign, style=style), Text.assemble((f"{exact_line(finding.about)}: ", "dim"), exact_line(finding.found))
+    )
+    show(line)
+    if finding.advice:
+        show(Padding(Text(exact_line(finding.advice), style="italic"), (0, 0, 0, 2)))
+
+
 @command("backup", "msglog backup agent-monday.db")
 def backup(
     target: Annotated[str, typer.Argument(metavar="TARGET", help="The file to make; nothing may be there yet.")],
@@ -49,3 +86,39 @@ def backup(
         show_json({"store": path, "backup": target})
     else:
         say(f"{target} holds what {path} held")
+
+
+@command("compact", "msglog compact")
+def compact(whole_store: WholeStore = None, *, store: StoreFile = None, as_json: AsJson = False) -> None:
+    """Bring the write-ahead log into the file, and give unused space back. Other writers wait meanwhile."""
+    with writing(chosen(store, whole_store)) as opened:
+        report = opened.compact()
+    if as_json:
+        show_json(report)
+        return
+    from msglog.cli.tables import size
+
+    before, after = report.bytes_before + report.wal_bytes_before, report.bytes_after + report.wal_bytes_after
+    say(f"{size(before)} before, {size(after)} now")
+    if not report.complete:
+        say("a reader keeps the last pages in the write-ahead log; they go into the file with a later checkpoint")
+
+
+@command("migrate", "msglog migrate agent.db")
+def migrate(whole_store: WholeStore = None, *, store: StoreFile = None, as_json: AsJson = False) -> None:
+    """Bring a store of an older release up to date. Only this, and the commands that write, change its tables."""
+    from msglog.errors import OlderStoreError
+
+    path = chosen(store, whole_store)
+    before = None
+    try:
+        with reading(path):
+            pass
+    except OlderStoreError as error:
+        before = error.found
+    with writing(path) as opened:
+        version = opened.sql("SELECT version_num FROM alembic_version")[0]["version_num"]
+    if as_json:
+        show_json({"store": path, "before": before or version, "version": version})
+    else:
+        say(f"{path} was of version {before} and is now of {version}" if before else f"{path} is current ({version})")

@@ -1,6 +1,21 @@
 """Every command, registered by being imported."""
 
-from msglog.cli import append, ask, branches, care, erase, lineage, logs, show, tail, usage
+from msglog.cli import append, ask, branches, care, diff, erase, lineage, logs, search, show, tail, transfer, usage
 from msglog.cli.app import app
 
-__all__ = ["app", "append", "ask", "branches", "care", "erase", "lineage", "logs", "show", "tail", "usage"]
+__all__ = [
+    "app",
+    "append",
+    "ask",
+    "branches",
+    "care",
+    "diff",
+    "erase",
+    "lineage",
+    "logs",
+    "search",
+    "show",
+    "tail",
+    "transfer",
+    "usage",
+]

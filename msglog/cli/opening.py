@@ -43,3 +43,19 @@ def writing(path: str, *, create: bool = False) -> Iterator[Store]:
 
     with msglog.sync.open(path, create=create) as store:
         yield store
+
+
+@contextmanager
+def searching(path: str) -> Iterator[Store]:
+    """The store, for a search: it may write its index, where the file may be written, and nothing else."""
+    import msglog.sync
+    from msglog.errors import CannotOpenError, ReadOnlyError
+
+    with reading(path):  # an older file is told of: a look at it must not migrate it
+        pass
+    try:
+        opened = msglog.sync.open(path, create=False)
+    except (CannotOpenError, ReadOnlyError):
+        opened = msglog.sync.open(path, read_only=True)
+    with opened as store:
+        yield store

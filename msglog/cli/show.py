@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -98,8 +98,9 @@ def _transcribe(store: Store, log: str, messages: Iterable[StoredMessage], *, fu
     transcript = Transcript(lambda summary: originals(store, log, summary), full)
     day = None
     for turn in turns(messages):
-        if turn.message.at.date() != day:
-            day = turn.message.at.date()
+        at = cast("StoredMessage", turn.message).at
+        if at.date() != day:
+            day = at.date()
             put(Text(f"{day:%A, %d %B %Y}", style="dim"), "")
         put(transcript.drawn(turn))
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any, cast
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -16,6 +17,7 @@ from msglog.cli.output import on_terminal, width
 from msglog.cli.tables import many
 from msglog.cli.visible import exact_line, one_line, visible
 from msglog.message import StoredMessage, ToolCall
+from msglog.transfer.turns import Turn, Turns
 
 ROLES = {"system": "yellow", "developer": "yellow", "user": "green", "assistant": "cyan", "tool": "magenta"}
 """The colours of the roles."""
@@ -26,34 +28,12 @@ _PROMPT_LINES = 8
 """Lines of an instruction that are shown: they are long, and the same in every conversation."""
 
 
-@dataclass(slots=True)
-class Turn:
-    """A message, and the results of its calls by their ids."""
-
-    message: StoredMessage
-    results: dict[str, StoredMessage] = field(default_factory=dict)
-
-    def takes(self, message: StoredMessage) -> bool:
-        """Whether a message is the result of a call here; it is then kept with it."""
-        call = message.tool_call_id
-        wanted = message.role == "tool" and call is not None and call not in self.results
-        if not wanted or all(call != made.id for made in self.message.tool_calls):
-            return False
-        self.results[str(call)] = message
-        return True
-
-
 def turns(messages: Iterable[StoredMessage]) -> Iterator[Turn]:
-    """The messages, each tool result with the call before it. Nothing waits for what does not follow at once."""
-    held: Turn | None = None
+    """The messages, each with the results of its calls that follow it at once."""
+    made = Turns()
     for message in messages:
-        if held is not None:
-            if held.takes(message):
-                continue
-            yield held
-        held = Turn(message)
-    if held is not None:
-        yield held
+        yield from made.add(message)
+    yield from made.end()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +45,7 @@ class Transcript:
 
     def drawn(self, turn: Turn) -> RenderableType:
         """A turn: a head, the words, and the calls with what came back."""
-        message = turn.message
+        message = cast("StoredMessage", turn.message)
         body: list[RenderableType] = []
         if message.redacted and not message.tool_calls:
             body.append(Text("[redacted]", style="dim italic"))
@@ -73,10 +53,12 @@ class Transcript:
             body.append(self._result(message, ""))
         elif message.text.strip():
             body.append(self._words(message))
-        for call in message.tool_calls:
+        for call, result in zip_longest(message.tool_calls, turn.results):
             body.append(self._call(call))
-            result = turn.results.get(call.id)
-            body.append(Text("  no result", style="dim italic") if result is None else self._result(result, "  "))
+            if result is None:
+                body.append(Text("  no result", style="dim italic"))
+            else:
+                body.append(self._result(cast("StoredMessage", result), "  "))
         return Group(self._head(message), Padding(Group(*body), (0, 0, 1, _indent())))
 
     def _head(self, message: StoredMessage) -> RenderableType:

@@ -67,7 +67,7 @@ async def test_each_session_becomes_a_log_and_goes_back_as_it_came(source: Path,
 async def test_usage_and_model_are_told(source: Path, store: Store) -> None:
     await import_file(store, source)
     usage = await store.log("ann").usage()
-    assert {model for _, model in usage.parts} == {"gpt-5"}
+    assert set(usage.by_model) == {"gpt-5"}
     assert usage.total.tokens.input_tokens == 7
 
 

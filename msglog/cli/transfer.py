@@ -1,0 +1,214 @@
+"""`export`, `import`: conversations out of a store and into it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+import typer
+
+from msglog.cli.app import command
+from msglog.cli.completion import log_names
+from msglog.cli.opening import chosen, reading
+from msglog.cli.options import AsJson, BranchName, StoreFile, WholeStore
+from msglog.cli.output import progress, say, show, show_json
+from msglog.cli.revisions import found_revision
+from msglog.cli.tables import many
+from msglog.cli.visible import exact_line
+
+if TYPE_CHECKING:
+    from msglog.message import StoredMessage
+    from msglog.sync import MessageLog, Store
+    from msglog.transfer import ImportReport
+
+Format: TypeAlias = Literal["bundle", "markdown", "html", "json", "finetuning"]
+
+_ENDINGS: dict[str, Format] = {
+    ".bundle": "bundle",
+    ".md": "markdown",
+    ".html": "html",
+    ".json": "json",
+    ".jsonl": "finetuning",
+}
+
+
+@command(
+    "export",
+    "msglog export all.bundle.gz",
+    "msglog export talk.html --log customer-123",
+    "msglog export training.jsonl agent.db",
+)
+def export(
+    target: Annotated[str, typer.Argument(metavar="FILE", help="The file to make; - is standard output.")],
+    whole_store: WholeStore = None,
+    *,
+    log: Annotated[
+        list[str] | None,
+        typer.Option("--log", metavar="LOG", help="Only this log; may be repeated.", autocompletion=log_names),
+    ] = None,
+    branch: BranchName = "main",
+    at: Annotated[str | None, typer.Option("--at", metavar="REV", help="As this revision of the one --log.")] = None,
+    form: Annotated[
+        Format | None, typer.Option("--format", help="What to write, where the name of the file does not tell.")
+    ] = None,
+    store: StoreFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write logs to a file, in the form that its name tells.
+
+    .bundle carries logs whole (all of them, or those of --log) and is read by `msglog import`. The others say what one
+    branch shows: .md and .html to be read, .json for programs, .jsonl as examples to fine-tune a model of OpenAI's
+    with, one line a log. A name may go on with .gz or .zst. Nothing is overwritten.
+    """
+    kind = form or _ENDINGS.get(os.path.splitext(target.removesuffix(".gz").removesuffix(".zst"))[1])
+    if kind is None:
+        raise typer.BadParameter(f"a FILE ends in {', '.join(_ENDINGS)}, or --format says what it is to be")
+    if target == "-" and sys.stdout.isatty():
+        raise typer.BadParameter("a terminal is no place for a file; redirect standard output")
+    from msglog.transfer import export_bundle
+
+    with reading(chosen(store, whole_store)) as opened:
+        if kind == "bundle":
+            with progress("exporting") as advance:
+                report = export_bundle(opened, target, logs=log or None, progress=advance)
+            logs, messages = report.logs, report.entries
+        else:
+            names = log or [info.name for info in opened.logs()]
+            if len(names) != 1 and kind != "finetuning":
+                raise typer.BadParameter("this form holds one log: name it with --log")
+            logs, messages = len(names), _views(opened, names, branch, at, kind, target)
+    if as_json:
+        if target != "-":
+            show_json({"file": target, "format": kind, "logs": logs, "messages": messages})
+    else:
+        say(f"{many(logs, 'log')}, {many(messages, 'message')} in {target if target != '-' else 'all'}")
+
+
+def _views(store: Store, names: list[str], branch: str, at: str | None, kind: Format, target: str) -> int:
+    """Write views, and count their messages."""
+    from msglog.transfer.streams import Sink
+
+    count = 0
+    sink = Sink(target)
+    try:
+        with progress("exporting") as advance:
+            for done, name in enumerate(names, 1):
+                on = store.log(name, branch)
+                view = on.view(None if at is None else found_revision(store, name, at))
+                count += view.size
+                for piece in _pieces(on, view.messages, kind):
+                    sink.write(piece.encode("utf-8", "surrogatepass"))
+                advance(done, len(names))
+        sink.finish()
+    except BaseException as error:
+        sink.abandon(error)
+        raise
+    return count
+
+
+def _pieces(log: MessageLog, messages: list[StoredMessage], kind: Format) -> Iterable[str]:
+    from msglog import transfer
+
+    match kind:
+        case "markdown":
+            return transfer.to_markdown(messages, title=log.describe().title or log.name)
+        case "html":
+            return transfer.to_html(messages, title=log.describe().title or log.name)
+        case "json":
+            return transfer.to_json(messages)
+        case _:
+            return transfer.to_finetuning(messages)
+
+
+@command(
+    "import",
+    "msglog import all.bundle.gz agent.db",
+    "msglog import conversations.json --dry-run",
+    "msglog import sessions.sqlite --format openai-agents --prefix old/",
+)
+def import_(
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="The file to read; it is never changed.")],
+    whole_store: WholeStore = None,
+    *,
+    form: Annotated[
+        str | None, typer.Option("--format", metavar="NAME", help="What it is, where that cannot be told; ? lists all.")
+    ] = None,
+    prefix: Annotated[str, typer.Option("--prefix", metavar="TEXT", help="Stands before the names of the logs.")] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would come, and store nothing.")] = False,
+    store: StoreFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bring conversations into a store: a bundle, or another program's file. Makes the store where there is none.
+
+    What the file is, is told from the file. What is in the store already is recognised: doing it again adds nothing,
+    and after an interruption it goes on. What cannot be carried over is listed.
+    """
+    from msglog.transfer.importers import FORMATS
+
+    known = {"bundle": "what `msglog export` makes: logs whole", **FORMATS}
+    if form == "?":
+        _list_formats(known, as_json=as_json)
+        return
+    if form is not None and form not in known:
+        raise typer.BadParameter(f"--format is one of {', '.join(known)}")
+    os.stat(source)  # nothing is made where there is nothing to read
+    path = chosen(store, whole_store)
+    into = ":memory:" if dry_run and not os.path.exists(path) else path
+    with progress("importing") as advance:
+        report = asyncio.run(_brought_in(source, into, form, prefix, dry_run=dry_run, advance=advance))
+    if as_json:
+        show_json(report, entriesNew=report.entries_new, entriesKnown=report.entries_known)
+    else:
+        _print(report, path)
+
+
+async def _brought_in(
+    source: str, path: str, form: str | None, prefix: str, *, dry_run: bool, advance: Callable[..., None]
+) -> ImportReport:
+    import msglog
+    from msglog.transfer import import_bundle
+    from msglog.transfer.importers import import_file
+
+    async with msglog.open(path) as store:
+        if form == "bundle" or (form is None and _is_bundle(source)):
+            return await import_bundle(store, source, prefix=prefix, dry_run=dry_run, progress=advance)
+        return await import_file(store, source, format=form, prefix=prefix, dry_run=dry_run, progress=advance)
+
+
+def _is_bundle(source: str) -> bool:
+    """Whether the first line of a file, compressed or not, is that of a bundle."""
+    from contextlib import closing
+
+    from msglog.errors import BundleError
+    from msglog.transfer.lines import row_of
+    from msglog.transfer.streams import Source
+
+    with closing(Source(source, 4096)) as lines:
+        try:
+            return row_of(lines.read() or b"")[0] == "bundle"
+        except (BundleError, ValueError):
+            return False
+
+
+def _list_formats(known: Mapping[str, str], *, as_json: bool) -> None:
+    from msglog.cli.tables import facts
+
+    if as_json:
+        for name, about in known.items():
+            show_json({"format": name, "about": about})
+    else:
+        show(facts(list(known.items())))
+
+
+def _print(report: ImportReport, path: str) -> None:
+    for loss in report.losses:
+        show(f"not carried over: {exact_line(loss.where)}: {exact_line(loss.what)}")
+    if report.losses_unlisted:
+        show(f"not carried over: {report.losses_unlisted:,} more")
+    came = "would come" if report.dry_run else "came"
+    known = f", {report.entries_known:,} were there already" if report.entries_known else ""
+    new = f"{many(report.entries_new, 'message')} {came} into {path}, in {many(len(report.logs), 'log')}"
+    say(f"{report.format}: {new}{known}")
