@@ -17,9 +17,10 @@ EXAMPLES = re.findall(r"```python\n((?:(?!```).)*)```\n\n```text\n(.*?)```", CHA
 
 def test_every_example_prints_what_the_chapter_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "__main__"}
     for code, expected in EXAMPLES:
         with contextlib.redirect_stdout(io.StringIO()) as printed:
-            exec(compile(code, "importers.md", "exec"), {"__name__": "__main__"})
+            exec(compile(code, "importers.md", "exec"), names)
         assert printed.getvalue() == expected, code
 
 

@@ -8,22 +8,29 @@ from types import MappingProxyType
 
 from msglog.errors import SourceError
 from msglog.store import Store
-from msglog.transfer.importers import langchain, openai_agents, openai_json
-from msglog.transfer.importers.conversation import Conversation
+from msglog.transfer.importers import chatgpt, claude_code, langchain, openai_agents, openai_json
+from msglog.transfer.importers.conversation import Conversation, Tree
 from msglog.transfer.importers.detecting import detected, fitting
+from msglog.transfer.importers.planting import Planting
 from msglog.transfer.importers.pouring import Pouring, Progress
 from msglog.transfer.importers.reading import Reading
 from msglog.transfer.importers.sqlite_source import Database, opened
 from msglog.transfer.report import ImportReport, printable
 
-_JSON_READERS: Mapping[str, Callable[[Reading], Iterator[Conversation]]] = {"openai": openai_json.read}
-_SQLITE_READERS: Mapping[str, Callable[[Reading, Database], Iterator[Conversation]]] = {
+_JSON_READERS: Mapping[str, Callable[[Reading], Iterator[Conversation | Tree]]] = {
+    "chatgpt": chatgpt.read,
+    "claude-code": claude_code.read,
+    "openai": openai_json.read,
+}
+_SQLITE_READERS: Mapping[str, Callable[[Reading, Database], Iterator[Conversation | Tree]]] = {
     "openai-agents": openai_agents.read,
     "langchain": langchain.read,
 }
 
 FORMATS: Mapping[str, str] = MappingProxyType(
     {
+        "chatgpt": "ChatGPT's export, conversations.json",
+        "claude-code": "a session of Claude Code as JSON Lines",
         "langchain": "LangChain's SQLChatMessageHistory in SQLite",
         "openai-agents": "sessions of the OpenAI Agents SDK in SQLite (SQLiteSession)",
         "openai": "messages in OpenAI's chat format as JSON or JSON Lines: alone, in lists, or in conversations",
@@ -62,12 +69,15 @@ async def import_file(
     with opened(path) as database:
         name = format or detected(path, database)
         for conversation in _conversations(name, reading, database):
-            await pouring.pour(conversation)
+            if isinstance(conversation, Tree):
+                await Planting(pouring, conversation).plant()
+            else:
+                await pouring.pour(conversation)
     losses = reading.losses
     return ImportReport(name, tuple(pouring.logs.values()), tuple(losses.listed), losses.unlisted, dry_run)
 
 
-def _conversations(name: str, reading: Reading, database: Database | None) -> Iterator[Conversation]:
+def _conversations(name: str, reading: Reading, database: Database | None) -> Iterator[Conversation | Tree]:
     if name in _JSON_READERS:
         if database is not None and database.tables:
             raise SourceError(reading.path, f"it is an SQLite file, not one of the format {name!r}")

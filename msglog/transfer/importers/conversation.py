@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
@@ -23,6 +23,36 @@ class Conversation:
     title: str | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What else the source says of the whole; it becomes metadata of the log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A message of a tree: `parent` is the node before it, `branch` the name of a branch that would begin with it.
+
+    A `summary` stands for all that is before it. `place` is where the importer finds it again.
+    """
+
+    id: str
+    parent: str | None
+    branch: str
+    place: Any = None
+    summary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Messages with alternatives, for one log and its branches.
+
+    Parents stand before their children, and the path that is to be main, to the node `current`, before all others.
+    `load` gives the entries of a node, the first with the node's id; none where it has to note it as lost.
+    """
+
+    name: str
+    nodes: Sequence[Node]
+    load: Callable[[Node], list[Entry]]
+    current: str | None = None
+    title: str | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 def entries_of(

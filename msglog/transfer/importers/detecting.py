@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msglog.errors import SourceError
-from msglog.transfer.importers import langchain, openai_agents, openai_json
+from msglog.transfer.importers import chatgpt, claude_code, langchain, openai_agents, openai_json
 from msglog.transfer.importers.json_values import values
 from msglog.transfer.importers.sqlite_source import Database
 from msglog.transfer.report import Losses
@@ -16,6 +16,8 @@ LOOKED_AT = 20
 """Values of a JSON file that are looked at."""
 
 _JSON: Mapping[str, Callable[[Any], bool]] = {
+    "chatgpt": chatgpt.is_conversation,
+    "claude-code": claude_code.is_line,
     "openai": lambda value: openai_json.is_message(value) or openai_json.is_conversation(value),
 }
 _COLUMNS: Mapping[str, Sequence[str]] = {

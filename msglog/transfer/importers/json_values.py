@@ -20,11 +20,15 @@ _LONGEST_WORD = 32  # a number or literal may be cut off by the end of what was 
 
 
 class Found(NamedTuple):
-    """A value, where it stands (`line 3`, `item 3`), and the bytes of the file that are read by now."""
+    """A value, where it stands (`line 3`, `item 3`), and the bytes of the file that are read by now.
+
+    `start` is where a line begins in the file, for `line_at`.
+    """
 
     where: str
     value: JsonValue
     read: int
+    start: int = 0
 
 
 def values(path: str, losses: Losses) -> Iterator[Found]:
@@ -86,10 +90,18 @@ def _lines_or_document(path: str, file: BinaryIO, losses: Losses) -> Iterator[Fo
     yield from _lines(path, file, losses)
 
 
+def line_at(file: BinaryIO, start: int) -> JsonValue:
+    """The value of a line that was found before."""
+    file.seek(start)
+    value: JsonValue = _parsed(file.readline())
+    return value
+
+
 def _lines(path: str, file: BinaryIO, losses: Losses) -> Iterator[Found]:
     found = False
     read = file.tell()
     for n, line in enumerate(file, 1):
+        start = read
         read += len(line)
         if not line.strip():
             continue
@@ -98,7 +110,7 @@ def _lines(path: str, file: BinaryIO, losses: Losses) -> Iterator[Found]:
             losses.add(f"line {n}", "is no JSON" if line.endswith(b"\n") else "is no JSON: the file breaks off in it")
             continue
         found = True
-        yield Found(f"line {n}", value, read)
+        yield Found(f"line {n}", value, read, start)
     if not found:
         raise SourceError(path, "it is neither JSON, nor lines of JSON, nor an SQLite file")
 

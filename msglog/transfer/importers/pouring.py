@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
 
 from msglog.codec import decode, encode, from_column
 from msglog.errors import CodecError, TooLargeError
 from msglog.log import MessageLog
 from msglog.message import Entry
 from msglog.store import Store
-from msglog.transfer.importers.conversation import DIGEST, Conversation
+from msglog.transfer.importers.conversation import DIGEST, Conversation, Tree
 from msglog.transfer.importers.reading import Reading
 from msglog.transfer.report import ImportedLog
 
@@ -23,11 +23,20 @@ BATCH = 500
 BATCH_CHARACTERS = 4 * 2**20
 """Characters after which a batch ends, however few its entries."""
 
-KNOWN = """
-SELECT e.id, e.redacted_at IS NOT NULL AS redacted, e.meta
+HELD = """
+SELECT e.id, e.redacted_at IS NOT NULL AS redacted, e.meta, r.branch, r.id AS revision
 FROM logs AS l CROSS JOIN json_each(?) AS wanted CROSS JOIN entries AS e ON e.log_id = l.id AND e.id = wanted.value
+CROSS JOIN revisions AS r ON r.log_id = l.id AND r.number = e.revision
 WHERE l.name = ? AND l.purged_at IS NULL
 """
+
+
+class Held(NamedTuple):
+    """An entry in the store: the digest of what it was made from, if known, and what brought it in."""
+
+    digest: str | None
+    branch: str
+    revision: str
 
 
 @dataclass(slots=True)
@@ -48,7 +57,7 @@ class Pouring:
         """
         name = self.prefix + conversation.name
         log = self.store.log(name)
-        self.logs.setdefault(name, ImportedLog(name))
+        self.count(name)
         for batch in batches(conversation.entries):
             known = await self.known(name, batch)
             for entry in batch:
@@ -56,12 +65,11 @@ class Pouring:
                     self.reading.losses.add(name, f"message {entry.id}: {_ANOTHER}")
                     return
             new = [entry for entry in batch if entry.id not in known]
-            self._count(name, known=len(batch) - len(new), new=await self._append(log, new))
-            if self.progress is not None:
-                self.progress(self.reading.done, self.reading.total)
-        await self._describe(name, conversation)
+            self.count(name, known=len(batch) - len(new))
+            await self.append(log, new)
+        await self.describe(name, conversation)
 
-    async def _describe(self, name: str, conversation: Conversation) -> None:
+    async def describe(self, name: str, conversation: Conversation | Tree) -> None:
         """Give a log the title and facts of its source, where it has none of its own yet."""
         facts = {key: value for key, value in conversation.facts.items() if value is not None}
         if self.dry_run or not self.logs[name].entries_new or not (facts or conversation.title):
@@ -75,8 +83,18 @@ class Pouring:
 
     async def known(self, name: str, entries: Sequence[Entry]) -> dict[str, str | None]:
         """Those ids of entries that a log has, with the digests of what they were made from; None where unknown."""
-        wanted = encode([entry.id for entry in entries])
-        return {row["id"]: _digest_in(row) for row in await self.store.sql(KNOWN, (wanted, name))}
+        return {entry_id: found.digest for entry_id, found in (await self.held(name, [e.id for e in entries])).items()}
+
+    async def held(self, name: str, ids: Sequence[str]) -> dict[str, Held]:
+        """What a log holds of entries, by their ids."""
+        rows = await self.store.sql(HELD, (encode(ids), name))
+        return {row["id"]: Held(_digest_in(row), row["branch"], row["revision"]) for row in rows}
+
+    async def append(self, log: MessageLog, entries: Sequence[Entry]) -> None:
+        """Append entries that are new, and count them; in a dry run, only that."""
+        self.count(log.name, new=await self._append(log, entries))
+        if self.progress is not None:
+            self.progress(self.reading.done, self.reading.total)
 
     async def _append(self, log: MessageLog, entries: Sequence[Entry]) -> int:
         """How many of the entries were appended, or would have been."""
@@ -91,9 +109,12 @@ class Pouring:
             return 0
         return len(entries)
 
-    def _count(self, name: str, *, new: int = 0, known: int = 0) -> None:
-        log = self.logs[name]
-        self.logs[name] = replace(log, entries_new=log.entries_new + new, entries_known=log.entries_known + known)
+    def count(self, name: str, *, new: int = 0, known: int = 0, branches: int = 0) -> None:
+        """Add to what the report says of a log."""
+        log = self.logs.get(name, ImportedLog(name))
+        self.logs[name] = ImportedLog(
+            name, log.entries_new + new, log.entries_known + known, log.branches_new + branches
+        )
 
 
 _ANOTHER = "the log has another message in its place; it and all after it were left out. A prefix keeps sources apart"
@@ -117,7 +138,7 @@ def batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
     size = 0
     for entry in entries:
         batch.append(entry)
-        size += _characters(entry)
+        size += characters(entry)
         if len(batch) >= BATCH or size >= BATCH_CHARACTERS:
             yield batch
             batch, size = [], 0
@@ -125,7 +146,8 @@ def batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
         yield batch
 
 
-def _characters(entry: Entry) -> int:
+def characters(entry: Entry) -> int:
+    """How large an entry is, roughly."""
     content = entry.message.content
     said = len(content) if isinstance(content, str) else len(encode(content))
     return said + sum(len(call.arguments) for call in entry.message.tool_calls)
