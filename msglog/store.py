@@ -29,8 +29,9 @@ from msglog.storage.catalog import LogInfo, LogOrder
 from msglog.storage.doctor import Diagnosis, diagnose
 from msglog.storage.engine import Connection, Driver
 from msglog.storage.file import Lease, acquire
+from msglog.storage.repair import RepairReport
 from msglog.storage.report import Report
-from msglog.storage.requests import Checkpoint, Checkpointed, Describe, Purge, PurgeReceipt
+from msglog.storage.requests import Checkpoint, Checkpointed, Describe, Purge, PurgeReceipt, Repair
 from msglog.storage.rows import stored_message
 from msglog.storage.search import checked_search, search
 from msglog.storage.sqlite import SqliteDriver
@@ -212,6 +213,21 @@ class Store:
                 checkpoint = error
         patience = self._options.busy_timeout
         return await self._access.run(lambda: diagnose(self._access.file, checkpoint, patience))
+
+    async def repair(self, *, dry_run: bool = True) -> RepairReport:
+        """Mend what can be mended without inventing anything; a dry run tells what that would be, and takes it back.
+
+        Before anything is changed, a backup of the store is made beside it, which the report names. Triggers, views
+        and indexes are made again, and counters, branches and heads set right where rows and hashes prove them;
+        what is lost stays lost, and is listed. Repairing again changes nothing more. Writers wait meanwhile.
+        """
+        report: RepairReport = await self._access.write(Repair(dry_run=True))
+        if dry_run or not report.mended:
+            return replace(report, dry_run=dry_run)
+        backup = maintenance.name_beside(self.path, "before-repair")
+        await self.backup(backup)
+        report = await self._access.write(Repair(dry_run=False))
+        return replace(report, backup=backup)
 
     async def compact(self) -> CompactReport:
         """Bring the write-ahead log into the file, and give unused space back to the file system.

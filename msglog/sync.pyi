@@ -19,6 +19,7 @@ from msglog.search import Hit
 from msglog.storage.doctor import Diagnosis
 from msglog.storage.engine import Driver
 from msglog.storage.reader import Branch, View
+from msglog.storage.repair import RepairReport
 from msglog.storage.report import Report
 from msglog.storage.requests import PurgeReceipt, RedactReceipt
 from msglog.store import BeforeStore, CompactReport, Durability, LoggedMessage, StoreStats
@@ -232,6 +233,13 @@ class Store:
 
             It looks around the content, which is for `verify`, and costs as reading all entries. A store that may
             write brings its write-ahead log into the file meanwhile, as far as readers allow.
+            """
+    def repair(self, *, dry_run: bool=...) -> RepairReport:
+        """Mend what can be mended without inventing anything; a dry run tells what that would be, and takes it back.
+
+            Before anything is changed, a backup of the store is made beside it, which the report names. Triggers, views
+            and indexes are made again, and counters, branches and heads set right where rows and hashes prove them;
+            what is lost stays lost, and is listed. Repairing again changes nothing more. Writers wait meanwhile.
             """
     def compact(self) -> CompactReport:
         """Bring the write-ahead log into the file, and give unused space back to the file system.

@@ -10,6 +10,7 @@ from msglog.storage.catalog import describe
 from msglog.storage.commits import commit
 from msglog.storage.erasure import purge, redact
 from msglog.storage.receiving import receive
+from msglog.storage.repair import repair
 from msglog.storage.requests import (
     Append,
     Commit,
@@ -20,6 +21,7 @@ from msglog.storage.requests import (
     Purge,
     Receive,
     Redact,
+    Repair,
     Request,
     Rewind,
 )
@@ -33,6 +35,7 @@ _BY_KIND: dict[type[Request], Callable[[Transaction, Any], Any]] = {
     Redact: redact,
     Purge: purge,
     Describe: describe,
+    Repair: repair,
     Receive: receive,
     IndexWords: bring_in,
     DropIndex: drop_all,

@@ -6,6 +6,8 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import count
 from typing import Any
 
 from msglog.errors import CannotOpenError, SqlError
@@ -48,6 +50,13 @@ def backup(file: StoreFile, target: str) -> None:
                 dismiss(connection)
         except DriverError as error:
             raise explained(error, file.path) from error
+
+
+def name_beside(path: str, why: str) -> str:
+    """A name for a copy beside a file, which says when it was made; nothing has it yet."""
+    name = f"{path}.{why}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+    numbered = (name if i == 1 else f"{name}-{i}" for i in count(1))
+    return next(each for each in numbered if not os.path.lexists(each))
 
 
 @contextlib.contextmanager

@@ -29,7 +29,7 @@ def strange_triggers(connection: Connection) -> list[tuple[str, str]]:
 def drop(connection: Connection, names: list[str]) -> None:
     """Take away those of the names that are there, in whatever form."""
     there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-    for kind, name in (each.split() for each in names):
+    for kind, name in (each.split() for each in dict.fromkeys(names)):
         if name in there:
             connection.execute(f'DROP {kind} "{name}"')
 

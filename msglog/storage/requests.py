@@ -187,6 +187,14 @@ class Received:
 
 
 @dataclass(frozen=True, slots=True)
+class Repair:
+    """What can be mended, mended; in a dry run only told."""
+
+    dry_run: bool
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Checkpoint:
     """The write-ahead log brought into the file, as far as readers allow; with `rewrite` for good.
 
@@ -209,5 +217,7 @@ class Checkpointed:
     moved: int
 
 
-Request = Append | Commit | Fork | Rewind | Redact | Purge | Describe | IndexWords | DropIndex | Receive | Checkpoint
+Request = (
+    Append | Commit | Fork | Rewind | Redact | Purge | Describe | IndexWords | DropIndex | Receive | Repair | Checkpoint
+)
 """What the writer is asked for. All but a checkpoint, which is no part of a transaction, `dispatch` carries out."""

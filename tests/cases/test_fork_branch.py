@@ -83,15 +83,17 @@ def break_open(path: Path, *statements: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("statement", "place"),
+    ("statement", "place", "lost"),
     [
-        ("DELETE FROM entries WHERE seq = 3", "seq 3"),
-        ("DELETE FROM revisions WHERE number = 4", "revision 4"),
-        ("DELETE FROM chunks", "revision 4"),
-        ("UPDATE branches SET head = 99", "branch 'main'"),
+        ("DELETE FROM entries WHERE seq = 3", "seq 3", 3),
+        ("DELETE FROM revisions WHERE number = 4", "revision 4", 0),
+        ("DELETE FROM chunks", "revision 4", 0),
+        ("UPDATE branches SET head = 99", "branch 'main'", 0),
     ],
 )
-async def test_frk_5_a_dangling_head_is_reported_and_never_hangs(path: Path, statement: str, place: str) -> None:
+async def test_frk_5_a_dangling_head_is_reported_never_hangs_and_is_repaired_to_the_nearest_good_message(
+    path: Path, statement: str, place: str, lost: int
+) -> None:
     async with msglog.open(path) as store:
         log = store.log(LOG)
         await log.append_many(user(f"m{i}") for i in range(1, 101))
@@ -110,3 +112,9 @@ async def test_frk_5_a_dangling_head_is_reported_and_never_hangs(path: Path, sta
         problems = (await store.verify()).problems
         assert any(problem.log == LOG and problem.where == place for problem in problems)
         assert [message.text for message in await store.log(LOG).raw.read(limit=2)] == ["m1", "m2"]
+
+        await store.repair(dry_run=False)
+        shown = [message.text for message in await store.log(LOG).all()]
+        assert shown == [f"m{i}" for i in (range(1, 103) if place == "revision 4" else range(1, 103, 2)) if i != lost]
+        await store.log(LOG).add("user", "further")
+        assert (await store.verify()).ok == (place == "branch 'main'")
