@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from msglog.codec import FrozenDict, encode
+from msglog.errors import CorruptStoreError
 from msglog.ids import new_id
 from msglog.storage import statements as sql
-from msglog.storage.integrity import PARENT_IS_MISSING
 from msglog.storage.ledger import now_us
+from msglog.storage.log_check import OF_OTHERS
 from msglog.storage.report import Kind, Problem
 from msglog.storage.spans import count
 from msglog.storage.transaction import Transaction
@@ -52,7 +53,7 @@ class LogMender:
         self._problems = problems
         self._id: int = self._execute("SELECT id FROM logs WHERE name = ?", (log,))[0][0]
         self._unsound = sorted(
-            {p.key for p in problems if p.kind == "revision" and p.what != PARENT_IS_MISSING and isinstance(p.key, int)}
+            {p.key for p in problems if p.kind == "revision" and p.what not in OF_OTHERS and isinstance(p.key, int)}
         )
         self._lines = {
             branch: _Line(first, newest)
@@ -154,12 +155,15 @@ class LogMender:
 
     def _mend_views(self) -> Iterator[Mend]:
         """Where a head is sound but shows entries that are lost: a further revision, which shows what is left."""
-        if not any(p.kind == "entry" for p in self._problems):
-            return
         self._transaction.ledger.forget()
-        for (name,) in self._execute("SELECT name FROM branches WHERE log_id = ? ORDER BY name", (self._id,)):
-            line = self._transaction.line(self._log, name)
-            view = self._transaction.view(line)
+        for name, head in self._execute("SELECT name, head FROM branches WHERE log_id = ? ORDER BY name", (self._id,)):
+            try:
+                line = self._transaction.line(self._log, name)
+                view = self._transaction.view(line)
+            except CorruptStoreError:
+                continue  # no revision of the branch is sound
+            if head in self._unsound:
+                continue
             shown = list(view.runs())
             rows = self._execute(
                 "SELECT e.seq, e.id FROM json_each(?) AS s CROSS JOIN entries AS e ON e.log_id = ? AND"

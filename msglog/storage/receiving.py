@@ -16,7 +16,8 @@ from msglog.storage import statements as sql
 from msglog.storage.catalog import described
 from msglog.storage.copies import BRANCH, CHUNKS, ENTRY, FIRST_CONTENT, HASH, REDACTED_AT, REVISION
 from msglog.storage.engine import Connection, DriverError, Row
-from msglog.storage.integrity import Checked, verify_since
+from msglog.storage.integrity import verify_since
+from msglog.storage.log_check import Checked
 from msglog.storage.requests import Receive, Received
 from msglog.storage.rows import CONTENT, moment, stored_entry, stored_revision
 from msglog.storage.rows import REVISION as READ_REVISION

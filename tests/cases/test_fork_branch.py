@@ -86,7 +86,7 @@ def break_open(path: Path, *statements: str) -> None:
     ("statement", "place", "lost"),
     [
         ("DELETE FROM entries WHERE seq = 3", "seq 3", 3),
-        ("DELETE FROM revisions WHERE number = 4", "revision 4", 0),
+        ("DELETE FROM revisions WHERE number = 4", "revision_count", 0),
         ("DELETE FROM chunks", "revision 4", 0),
         ("UPDATE branches SET head = 99", "branch 'main'", 0),
     ],
@@ -114,7 +114,8 @@ async def test_frk_5_a_dangling_head_is_reported_never_hangs_and_is_repaired_to_
         assert [message.text for message in await store.log(LOG).raw.read(limit=2)] == ["m1", "m2"]
 
         await store.repair(dry_run=False)
+        gone_back = place in ("revision 4", "revision_count")
         shown = [message.text for message in await store.log(LOG).all()]
-        assert shown == [f"m{i}" for i in (range(1, 103) if place == "revision 4" else range(1, 103, 2)) if i != lost]
+        assert shown == [f"m{i}" for i in (range(1, 103) if gone_back else range(1, 103, 2)) if i != lost]
         await store.log(LOG).add("user", "further")
         assert (await store.verify()).ok == (place == "branch 'main'")

@@ -218,17 +218,17 @@ def left(done: RepairReport) -> set[tuple[str | None, str, int | str]]:
     return {(problem.log, problem.kind, problem.key) for problem in done.problems}
 
 
-def test_a_lost_last_entry_stays_lost_and_its_branch_goes_back_to_its_last_sound_revision(path: Path) -> None:
+def test_a_lost_last_entry_stays_lost_and_its_branch_shows_what_is_left(path: Path) -> None:
     damaged(path, "DELETE FROM entries WHERE log_id = 2 AND seq = 2")
     done = repaired(path)
     assert [str(mend) for mend in done.mended] == [
-        "log 'two', branch 'main': moved from revision 1 to 0, its last sound one"
+        "log 'two', branch 'main': moved to a new revision, 2: it shows the 1 entries that are left, without seq 2"
     ]
-    assert left(done) == {("two", "log", "entry_count"), ("two", "revision", 1), ("two", "branch", "main")}
+    assert left(done) == {("two", "log", "entry_count"), ("two", "revision", 1)}
     with msglog.sync.open(path) as store:
-        assert store.log("two").all() == []
+        assert [m.seq for m in store.log("two").all()] == [1]
         assert store.log("two").add("user", "further") == 3
-        assert [m.seq for m in store.log("two").all()] == [3]
+        assert [m.seq for m in store.log("two").all()] == [1, 3]
 
 
 def test_where_an_entry_in_the_middle_is_lost_what_is_left_can_be_read_again(path: Path) -> None:
@@ -244,6 +244,18 @@ def test_where_an_entry_in_the_middle_is_lost_what_is_left_can_be_read_again(pat
         assert next(main.lineage()).meta["reason"].startswith("repair:")
         main.add("user", "further")
         assert len(store.verify().problems) == len(done.problems)
+
+
+def test_a_revision_that_is_not_what_was_stored_is_shown_by_no_branch_any_more(path: Path) -> None:
+    damaged(path, "UPDATE revisions SET size = 3, tail = '[[0,1,3]]' WHERE log_id = 2 AND number = 1")
+    done = repaired(path)
+    assert [str(mend) for mend in done.mended] == [
+        "log 'two', branch 'main': moved from revision 1 to 0, its last sound one"
+    ]
+    assert left(done) == {("two", "revision", 1), ("two", "branch", "main")}
+    with msglog.sync.open(path) as store:
+        assert store.log("two").all() == []
+        assert [m.text for m in store.log("two").raw.all()] == ["x", "y"]
 
 
 def test_a_lost_last_revision_leaves_its_branch_at_the_one_before(path: Path) -> None:
@@ -390,11 +402,13 @@ async def test_appends_beside_a_repair_are_not_lost(path: Path) -> None:
     damaged(path, MENDABLE["revisions counted too low"], MENDABLE["the row of a branch lost"])
     async with msglog.open(path) as store:
         log = store.log("two")
-        results = await asyncio.gather(
-            store.repair(dry_run=False), *(log.add("user", f"beside {i}") for i in range(20)), store.repair()
+        seqs, *_ = await asyncio.gather(
+            asyncio.gather(*(log.add("user", f"beside {i}") for i in range(20))),
+            store.repair(dry_run=False),
+            store.repair(),
         )
         assert (await store.verify()).ok
-        assert sorted(results[1:-1]) == list(range(3, 23))
+        assert sorted(seqs) == list(range(3, 23))
         assert await store.log("one", "side").add("user", "further") == 10
 
 
