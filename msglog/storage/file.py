@@ -70,10 +70,7 @@ class StoreFile:
             try:
                 connection = self._reader()
                 connection.execute("BEGIN")
-                try:
-                    return work(connection)
-                finally:
-                    connection.execute("COMMIT")
+                return work(connection)
             except DriverError as error:
                 dismiss(connection)
                 connection = None
@@ -92,6 +89,12 @@ class StoreFile:
         return self.driver.connect(self.path, read_only=True)
 
     def _give_back(self, connection: Connection) -> None:
+        """End a read, and keep its connection for the next one."""
+        try:
+            connection.execute("COMMIT")
+        except DriverError:  # an error that the work got over has ended the transaction: what was read is read
+            dismiss(connection)
+            return
         with self._lock:
             if not self._closed and len(self._readers) < IDLE_READERS:
                 self._readers.append(connection)

@@ -6,41 +6,34 @@ The disk keeps all that was synced, and any part of what was written since.
 from __future__ import annotations
 
 import importlib.util
-import json
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from msglog.store import Durability
+if importlib.util.find_spec("apsw") is None:
+    pytest.skip("apsw is not installed", allow_module_level=True)
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("apsw") is None, reason="apsw is not installed")
-
-
-def crashed(directory: Path, durability: Durability, failing: float, seed: int) -> dict[str, Any]:
-    """What a store came to on a disk that lost power at many moments."""
-    command = [sys.executable, "-m", "tests.faults.disk", str(directory), durability, str(failing), str(seed)]
-    root = Path(__file__).resolve().parents[2]
-    ran = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False, timeout=100)
-    assert ran.returncode == 0, ran.stderr
-    told: dict[str, Any] = json.loads(ran.stdout.splitlines()[-1])
-    assert told["crashes"] > 50
-    return told
+from tests.faults import power
 
 
+@pytest.mark.parametrize("scenario", ["deeds", "callers"])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, seed: int) -> None:
-    told = crashed(tmp_path, "full", 0, seed)
-    assert (told["wrong"], told["refused"]) == ({}, 0)
+def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, scenario: str, seed: int) -> None:
+    figures = power.run(tmp_path, scenario, "full", 0, seed)
+    assert figures["crashes"] > 20
+    assert figures["refused"] == 0
 
 
-def test_with_normal_durability_only_the_last_of_it_may_be_lost(tmp_path: Path) -> None:
-    assert crashed(tmp_path, "normal", 0, 1)["wrong"] == {}
+@pytest.mark.parametrize("scenario", ["deeds", "callers"])
+def test_with_normal_durability_only_the_last_of_it_may_be_lost(tmp_path: Path, scenario: str) -> None:
+    assert power.run(tmp_path, scenario, "normal", 0, 1)["crashes"] > 20
 
 
-def test_nothing_that_was_refused_comes_back_from_a_disk_whose_syncs_fail(tmp_path: Path) -> None:
-    told = crashed(tmp_path, "full", 0.15, 1)
-    assert told["wrong"] == {}
-    assert told["refused"]
+@pytest.mark.parametrize("scenario", ["deeds", "callers"])
+def test_nothing_that_was_refused_comes_back_from_a_disk_whose_syncs_fail(tmp_path: Path, scenario: str) -> None:
+    assert power.run(tmp_path, scenario, "full", 0.15, 1)["refused"]
+
+
+@pytest.mark.parametrize("scenario", ["making", "migrating"])
+def test_a_file_that_is_made_or_migrated_is_whole_or_as_it_was(tmp_path: Path, scenario: str) -> None:
+    assert power.run(tmp_path, scenario, "full", 0, 1)["crashes"] > 10

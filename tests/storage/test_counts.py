@@ -52,7 +52,7 @@ class SyncedDriver(GateDriver):
     def __init__(self) -> None:
         super().__init__()
         self.syncs = Syncs()
-        self._apsw = importlib.import_module("tests.faults.disk").ApswDriver("counting")
+        self._apsw = importlib.import_module("tests.faults.vfs").ApswDriver("counting")
 
     def connect(self, path: str, *, read_only: bool = False) -> Connection:
         return Spied(self._apsw.connect(path, read_only=read_only), self, read_only=read_only)
