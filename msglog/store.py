@@ -284,7 +284,7 @@ class Store:
         """Finish what was handed over and let go of the file. Closing again does nothing."""
         if not self._closed:
             self._closed = self._lease.ended = True  # from now on, whatever the thread is at
-            await self._access.run(self._release)
+            await self._access.end(self._release)
 
     def _release(self) -> None:
         self._lease.end()

@@ -40,6 +40,10 @@ class Access(Protocol):
         """Run something that blocks."""
         ...
 
+    async def end(self, work: Callable[[], None]) -> None:
+        """Run something that blocks, whatever becomes of its caller meanwhile."""
+        ...
+
     async def change(self, version: int) -> None:
         """Wait until the file's bell is past a version."""
         ...
@@ -73,6 +77,10 @@ class TaskAccess(_Leased):
         """Run something that blocks on a thread."""
         return await asyncio.to_thread(work)
 
+    async def end(self, work: Callable[[], None]) -> None:
+        """Run it on a thread. A caller that is cancelled before the thread begins does not take it back."""
+        await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, work))
+
     async def change(self, version: int) -> None:
         """Sleep until the file's bell rings."""
         await self.file.bell.wait(version)
@@ -93,6 +101,10 @@ class BlockingAccess(_Leased):
     async def run(self, work: Callable[[], T]) -> T:
         """Run it here."""
         return work()
+
+    async def end(self, work: Callable[[], None]) -> None:
+        """Run it here."""
+        work()
 
     async def change(self, version: int) -> None:
         """Block until the file's bell rings."""
