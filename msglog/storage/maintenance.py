@@ -11,6 +11,7 @@ from itertools import count
 from typing import Any
 
 from msglog.errors import CannotOpenError, SqlError
+from msglog.ids import new_id
 from msglog.storage.engine import DriverError, dismiss, explained
 from msglog.storage.file import StoreFile
 
@@ -68,7 +69,7 @@ def appearing(target: str) -> Iterator[str]:
     target = os.path.abspath(target)
     if os.path.lexists(target):
         raise FileExistsError(f"{target} exists already, and is never overwritten")
-    partial = f"{target}.partial-{os.getpid()}"
+    partial = f"{target}.partial-{new_id()}"  # a cancelled backup may still be at work on its own
     try:
         os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except OSError as error:

@@ -10,6 +10,7 @@ import inspect
 import shutil
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -98,6 +99,8 @@ class Trial:
 
     async def call(self, face: str, name: str, at: int | None) -> tuple[bool, dict[str, Any]]:
         """Whether the call came to its n-th await, and what a fresh look at the store shows afterwards."""
+        loop, threads = asyncio.get_running_loop(), ThreadPoolExecutor()
+        loop.set_default_executor(threads)
         store = await msglog.open(self.path, durability="normal")
         try:
             awaited = Cancelled(await self._made(store, face, name), -1 if at is None else at)
@@ -108,6 +111,8 @@ class Trial:
                 await store.log("other").all()
         finally:
             await store.close()
+        threads.shutdown()  # whatever was cancelled may still be at work there: it comes to its end
+        loop.set_default_executor(ThreadPoolExecutor())
         await _let_go()
         async with msglog.open(self.path, durability="normal") as again:
             report = await again.verify()
@@ -159,7 +164,7 @@ async def _first_two(iterator: AsyncIterator[Any]) -> None:
 
 
 async def _let_go() -> None:
-    """Whatever was cancelled may still be at work on a thread: it comes to its end, and lets go of the file."""
+    """The last store of a file lets go of it."""
     async with asyncio.timeout(30):
         while files._files:  # noqa: ASYNC110 there is nothing that would ring
             await asyncio.sleep(0.001)
