@@ -33,15 +33,20 @@ def loaded(setting: Setting, path: str, size: int) -> Figures:
         return seconds(store.log("log").history, 5, per=size)
 
 
+@cache
+def history_of(size: int) -> MessageHistory:
+    """A history of a conversation of so many messages."""
+    return MessageHistory().append(*conversation(size))
+
+
 def rendered(size: int) -> Figures:
     """`render()` of a history, seconds a message."""
-    history = MessageHistory().append(*conversation(size))
-    return seconds(history.render, 5, per=size)
+    return seconds(history_of(size).render, 5, per=size)
 
 
 def converted(provider: str, size: int, *, back: bool) -> Figures:
     """A conversation to a provider's form, or that form back to messages; seconds a message."""
-    messages = MessageHistory().append(*conversation(size)).render()
+    messages = history_of(size).render()
     there: Callable[[Any], Any] = getattr(adapters, f"to_{provider}")
     if not back:
         return seconds(lambda: there(messages), 5, per=size)

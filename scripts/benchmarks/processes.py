@@ -46,7 +46,7 @@ def starting(setting: Setting, what: str, path: str) -> Figures:
 
 
 class Worker:
-    """A process that writes to a store, or follows it. It is ready when it is made, and begins when it is told."""
+    """A process that writes to a store, or follows it. It comes up, gets ready, and begins when it is told."""
 
     def __init__(self, setting: Setting, path: str, role: str, **options: int) -> None:
         told = {"path": path, "role": role, "sqlite": setting.module.__name__, **options}
@@ -57,8 +57,11 @@ class Worker:
             text=True,
             cwd=ROOT,
         )
+
+    def await_ready(self) -> None:
+        """Wait until it has opened the store."""
         if self._said() != "ready":
-            raise RuntimeError(f"a process that was to {role} did not come up")
+            raise RuntimeError("a process did not come up")
 
     def _said(self) -> Any:
         assert self._process.stdout is not None  # noqa: S101 it is a pipe
@@ -103,6 +106,8 @@ def writing(setting: Setting, writers: int, callers: int, followers: int = 0) ->
     made = [Worker(setting, path, "write", callers=callers, each=each) for _ in range(writers)]
     follow = [Worker(setting, path, "follow", until=1 + writers * callers * each) for _ in range(followers)]
     with working([*made, *follow]):
+        for worker in (*follow, *made):
+            worker.await_ready()
         for worker in (*follow, *made):
             worker.begin()
         done = [worker.result() for worker in made]
