@@ -376,8 +376,11 @@ class MessageHistory:
 
     def _next(self, operation: Operation, size: int, meta: Mapping[str, Any] | None) -> Revision:
         frozen = freeze_object(meta, "meta") if meta else EMPTY
-        common = self._extent.graph.common
-        return Revision(common.ids(), self._head.id, operation, size, common.clock(), None, frozen)
+        common, parent = self._extent.graph.common, self._head
+        now = common.clock()
+        if now == parent.created_at:
+            now = parent.created_at  # one object for all revisions of a moment
+        return Revision(common.ids(), parent.id, operation, size, now, None, frozen)
 
     def _need_all(self, what: str) -> None:
         if self.is_partial:
