@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 
-from msglog import Store
+from msglog import MessageLog, Store
 from scripts.benchmarks.measure import Figures, Group, Row, at_most, seconds
 from scripts.benchmarks.setting import Setting
 from scripts.benchmarks.workload import MESSAGE, TEXT, result
@@ -52,8 +52,9 @@ def _bytes(column: str) -> str:
 
 
 def branches_in_turns(setting: Setting) -> Figures:
-    """Bytes of structure an append, where two branches take turns."""
+    """Bytes of structure an append, where two branches take turns: of all of them, and of the last tenth."""
     turns = setting.sizes.turns
+    last = max(1, turns // 10)
 
     async def run() -> Figures:
         async with setting.opening(level="normal") as store:
@@ -61,12 +62,19 @@ def branches_in_turns(setting: Setting) -> Figures:
             await main.append(MESSAGE)
             other = await main.fork("other")
             before = await structure(store)
-            for done in range(0, turns, 500):
-                at_once = range(min(500, turns - done))
-                await asyncio.gather(*((other if i % 2 else main).append(MESSAGE) for i in at_once))
-            return {"bytes": (await structure(store) - before) / turns}
+            await _in_turns(main, other, turns - last)
+            late = await structure(store)
+            await _in_turns(main, other, last)
+            end = await structure(store)
+            return {"bytes": (end - before) / turns, "late bytes": (end - late) / last}
 
     return asyncio.run(run())
+
+
+async def _in_turns(main: MessageLog, other: MessageLog, count: int) -> None:
+    for done in range(0, count, 500):
+        at_once = range(min(500, count - done))
+        await asyncio.gather(*((other if i % 2 else main).append(MESSAGE) for i in at_once))
 
 
 def cleared_results(setting: Setting) -> Figures:
@@ -124,6 +132,12 @@ def groups(setting: Setting) -> Iterator[Group]:
                 "branches in turns",
                 figure="bytes",
                 bound=at_most(400),
+            ),
+            Row(
+                4,
+                f"two branches in turns: bytes of structure an append, the last tenth of {sizes.turns:,}",
+                "branches in turns",
+                figure="late bytes",
             ),
             Row(
                 4,
