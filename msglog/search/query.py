@@ -77,7 +77,7 @@ class Query:
         for phrase, star, word in _TERM.findall(words.translate(_QUOTES)):
             text, prefix = (phrase, bool(star)) if not word else (word, False)
             found = tokens(folded(text))
-            if word and len(found) > 1 and found[-1] == f"{SIGN}*" and found[-2][0] not in (SIGN, GLYPH):
+            if word and len(found) > 1 and found[-1] == f"{SIGN}*" and found[-2][0] != SIGN:
                 found, prefix = found[:-1], True
             if found:
                 term = Term(found, prefix=prefix)

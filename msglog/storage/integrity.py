@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from msglog.errors import UnknownLogError
-from msglog.storage import objects
+from msglog.storage import objects, search_check
 from msglog.storage.engine import Connection, DriverError
 from msglog.storage.log_check import LOG, Checked, LogCheck
 from msglog.storage.report import Report
 
 
 def verify(connection: Connection, log: str | None = None) -> Report:
-    """Whether the rows, of one log or of all, and the triggers and views are what was committed."""
+    """Whether the rows, of one log or of all, the triggers and views, and the search index are as they must be."""
     report = verify_rows(connection, log)
     if log is None:
         _check_objects(connection, report)
+        for table, what in search_check.check(connection):
+            report.add(None, "search", table, what)
     return report
 
 
@@ -24,7 +26,7 @@ def verify_rows(connection: Connection, log: str | None = None) -> Report:
         if log is None:
             for (line,) in connection.execute("PRAGMA integrity_check(100)"):
                 if line != "ok":
-                    report.add(None, "file", "", line)
+                    report.add(None, "search" if "FTS5" in line else "file", "", line)
         rows = connection.execute(
             f"SELECT {LOG} FROM logs WHERE purged_at IS NULL AND (?1 IS NULL OR name = ?1) ORDER BY id",
             (log,),

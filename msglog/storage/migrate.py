@@ -22,7 +22,10 @@ T = TypeVar("T")
 KNOWN = ("0001",)
 """Every version that this release can migrate from, oldest first; the last is the current one."""
 
-_COLUMNS = "SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c WHERE m.type = 'table'"
+_COLUMNS = (
+    "SELECT m.name, c.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c"
+    " WHERE m.type = 'table' AND m.rootpage > 0"  # a virtual table may be one that this library cannot read
+)
 
 
 def version_of(connection: Connection, path: str) -> str | None:

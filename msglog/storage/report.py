@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 MOST_PROBLEMS = 1000
 """Problems that a report lists; beyond, it only says that there are more."""
 
-Kind: TypeAlias = Literal["entry", "revision", "branch", "log", "table", "object", "file"]
+Kind: TypeAlias = Literal["entry", "revision", "branch", "log", "table", "object", "file", "search"]
 
 _PLACES: dict[Kind, str] = {
     "entry": "seq {}",
@@ -18,6 +18,7 @@ _PLACES: dict[Kind, str] = {
     "table": "table {}",
     "object": "{}",
     "file": "the file",
+    "search": "the search index",
 }
 
 
@@ -26,7 +27,8 @@ class Problem:
     """Something that does not add up: in which log, what kind of thing, which one of its kind, and what is wrong.
 
     `key` is the seq of an `entry`, the number of a `revision`, the name of a `branch`, a `table` or an `object` (a
-    trigger, a view, an index), or the part of a `log`: a counter, its description, itself.
+    trigger, a view, an index), or the part of a `log`: a counter, its description, itself. A `search` problem loses
+    nothing: the search index is derived, and its table `key` is made anew by a repair, or once it is dropped.
     """
 
     log: str | None

@@ -154,7 +154,9 @@ def _next(connection: Connection, path: str, search: Search) -> list[int]:
         rest = after + 1
     else:
         try:
-            numbers = index.candidates(connection, block, below, search.query.indexed(), search.log_id, PAGE)
+            numbers = index.candidates(
+                connection, block, below, search.query.indexed(), search.log_id, search.role, PAGE
+            )
         except DriverError as error:
             if error.primary == "SQLITE_CORRUPT":
                 what = "SQLite finds it malformed; Store.repair makes it anew"

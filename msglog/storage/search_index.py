@@ -3,7 +3,7 @@
 It lies in blocks, each an FTS5 table for as many numbers `n` of entries, so that an erasure takes away one block and
 not the whole. Blocks are derived: whoever drops one loses nothing but the time to make it again. Nothing is ever
 deleted from one: what FTS5 deletes it keeps, and its `secure-delete` makes files that an SQLite below 3.42 cannot read.
-Words are not kept with their places (`detail=none`), which takes a third of the room: who finds an entry looks.
+Words are kept without their places (`detail=none`), in half the room: who finds an entry looks at it anyway.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Execute = Callable[..., list[Row]]
 
 BLOCK = 2**17
 """Numbers of entries that a block is for."""
-STEP_ROWS = 5000
+STEP_ROWS = 1000
 STEP_BYTES = 2 * 2**20
 """Entries, and bytes of their words, that one transaction brings into the index."""
 
@@ -40,7 +40,7 @@ _SHADOWS = {
 
 LAST_N = "SELECT coalesce(max(n), 0) FROM entries"
 _LIVE = "FROM entries WHERE n > ? AND n <= ? AND redacted_at IS NULL"
-_WORDS_OF = f"SELECT log_id, {', '.join(READ)} FROM entries WHERE n = ?"
+_WORDS_OF = f"SELECT log_id, role, {', '.join(READ)} FROM entries WHERE n = ?"
 
 
 def definition(block: int) -> str:
@@ -51,22 +51,25 @@ def definition(block: int) -> str:
     )
 
 
-def log_word(log_id: int) -> str:
-    """The word that stands in the index for a log: no text has it, since it begins with a sign."""
-    return f"/{log_id}"
-
-
 def texts_of(name: Any, text: Any, parts: Any, calls: Any) -> list[str]:
-    """The texts that are searched, of the `READ` columns of an entry."""
-    content = text if parts is None else decode(from_column(parts))
-    listed = [] if calls is None else decode(from_column(calls))
-    return readable_texts(None if name is None else from_column(name), content, listed)
+    """The texts that are searched, of the `READ` columns of an entry; none where they cannot be read."""
+    try:
+        content = text if parts is None else decode(from_column(parts))
+        listed = [] if calls is None else decode(from_column(calls))
+        return readable_texts(None if name is None else from_column(name), content, listed)
+    except (ValueError, TypeError, LookupError, AttributeError):
+        return []  # `verify` finds it
 
 
 def words_of(row: Row) -> str:
-    """The words that the index holds of an entry, of its log's id and its `READ` columns."""
-    log_id, *columns = row
-    return " ".join(sorted(index_words(map(folded, texts_of(*columns))) | {log_word(log_id)}))
+    """The words that the index holds of an entry, of its log's id, its role and its `READ` columns."""
+    log_id, role, *columns = row
+    return " ".join(sorted(index_words(map(folded, texts_of(*columns))).union(_marks(log_id, role))))
+
+
+def _marks(log_id: int | None, role: str | None) -> list[str]:
+    """The words that stand for a log and for a role: no text has them, since they begin with a sign."""
+    return [f"/{mark}" for mark in (log_id, role) if mark is not None]
 
 
 # How far it goes
@@ -118,12 +121,17 @@ def gap(connection: Connection, end: int | None, most: int) -> tuple[int, Gap | 
 
 
 def candidates(
-    connection: Connection, block: int, below: int, words: Sequence[tuple[str, bool]], log_id: int | None, limit: int
+    connection: Connection,
+    block: int,
+    below: int,
+    words: Sequence[tuple[str, bool]],
+    log_id: int | None,
+    role: str | None,
+    limit: int,
 ) -> list[int]:
     """The newest entries of a block, below a number, that hold all words, or words that begin so: newest first."""
-    asked = [f'"{word}"{" *" if beginning else ""}' for word, beginning in words]
-    if log_id is not None:
-        asked.insert(0, f'"{log_word(log_id)}"')
+    asked = [f'"{mark}"' for mark in _marks(log_id, role)]
+    asked += [f'"{word}"{" *" if beginning else ""}' for word, beginning in words]
     if asked:
         rows = connection.execute(
             f"SELECT rowid FROM search_{block} WHERE search_{block} MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?",

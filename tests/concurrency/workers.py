@@ -367,3 +367,24 @@ def append_large_until_killed(wire: Wire, path: str, name: str) -> None:
             store.log(LOG).append(user(f"{name} {number} {'x' * 100_000}"), id=f"{name}-{number}")
             wire.say(number)
             number += 1
+
+
+def search_for(_wire: Wire, path: str, words: str, limit: int) -> list[int]:
+    """Search a store; the seqs of what was found."""
+    with msglog.sync.open(path) as store:
+        return [hit.message.seq for hit in store.search(words, limit=limit)]
+
+
+def search_until_killed_at(wire: Wire, path: str, words: str, at: int) -> None:
+    """Search a store, and die at the statement of this number that touches the search index."""
+
+    class Deadly(SpyDriver):
+        def before(self, sql: str, rows: int) -> None:
+            super().before(sql, rows)
+            touching = [s for s in self.statements if "VIRTUAL" in s or "INTO search_" in s or s == "COMMIT"]
+            if len(touching) >= at:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    with msglog.sync.open(path, driver=Deadly()) as store:
+        wire.say("searches")
+        store.search(words)
