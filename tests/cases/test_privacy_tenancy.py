@@ -7,6 +7,7 @@ import pytest
 import msglog
 from msglog import Entry, Message, MessageMeta, Store, ToolCall
 from msglog.message import make_entry
+from msglog.storage import search
 from tests.concurrency.workers import LOG, user
 
 SECRET = "sk-TEST-123"
@@ -93,7 +94,10 @@ async def test_prv_5_a_hook_that_raises_stops_the_append(path: Path) -> None:
         assert await log.count() == 0
 
 
-async def test_prv_2_purging_a_log_takes_everything_that_came_of_it(path: Path) -> None:
+async def test_prv_2_purging_a_log_takes_everything_that_came_of_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "UNINDEXED", 0)
     word = "QZERASEME"
     async with msglog.open(path) as store:
         log = store.log(word)
@@ -102,10 +106,14 @@ async def test_prv_2_purging_a_log_takes_everything_that_came_of_it(path: Path) 
         entry = {"id": f"{word} s", "message": user(word)}
         await log.edit({"op": "summary", "sourceIds": [f"{word} 0"], "entry": entry}, meta={"reason": word})
         await (await log.fork(f"{word} fork")).append(user(word))
+        assert len(await store.search(word)) == 12
+        assert await store.sql("SELECT count(*) AS n FROM search_0_docsize") == [{"n": 13}]
         await store.purge(word)
+        assert await store.search(word) == await store.search(word, log=word) == []
+        assert [hit.log for hit in await store.search("stays")] == ["another"]
         for table in await store.sql("SELECT name FROM sqlite_master WHERE type = 'table'"):
             rows = await store.sql(f"SELECT * FROM {table['name']}")
-            assert word not in str(rows)
+            assert word.lower() not in str(rows).lower()
         assert [message.text for message in await store.log("another").all()] == ["stays"]
         assert (await store.verify()).ok
-    assert hits(path, word) == 0
+    assert hits(path, word) == hits(path, word.lower()) == 0

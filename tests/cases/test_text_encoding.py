@@ -60,5 +60,8 @@ async def test_txt_2_nul_characters_pass(path: Path) -> None:
         restored = MessageHistory.from_json(json.loads(json.dumps(history.to_json())))
         assert [message.content for message in restored.render()] == ["a\0b", {"k\0": "v\0"}]
         assert (await log.to_openai())[0]["content"] == "a\0b"
+        assert [hit.message.seq for hit in await log.search("b")] == [1]
+        assert [hit.message.seq for hit in await log.search("v")] == [2]
+        assert "".join(part.text for part in (await log.search("b"))[0].context) == "a\0b"
         shown = await store.sql("SELECT text, length(text) AS length FROM active_entries WHERE seq = 1")
         assert shown == [{"text": "a\u2400b", "length": 3}]
