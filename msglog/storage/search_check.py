@@ -18,7 +18,7 @@ def _weight(n: int) -> int:
 
 
 def check(connection: Connection) -> Iterator[tuple[str, str]]:
-    """The tables of the index that are wrong, and how: each sums up all its pairs of word and entry, as the entries do."""
+    """The tables of the index that are wrong, and how: all their pairs of word and entry sum up as the entries' do."""
     if not index.has_fts5(connection):
         return
     for block in index.blocks(connection.execute):

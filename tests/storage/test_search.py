@@ -266,7 +266,7 @@ async def test_verify_sees_an_index_that_holds_other_words_and_a_rebuild_mends_i
         plain.close()
         async with msglog.open(path, durability="normal") as store:
             report = await store.verify()
-            assert {problem.where for problem in report.problems} == {"the search index"}
+            assert {problem.kind for problem in report.problems} == {"search"}
             await search.rebuild(store._access)
             assert (await store.verify()).ok
             assert len(await store.search("word n7")) == 1

@@ -12,7 +12,6 @@ import pytest
 import msglog
 import msglog.sync
 from msglog.storage import search, search_index
-from msglog.storage.access import finish
 from msglog.storage.engine import Connection, DriverError, Row
 from msglog.storage.requests import IndexWords
 from tests.concurrency.workers import user
@@ -103,15 +102,15 @@ def test_a_purged_log_leaves_no_word_in_any_file_and_other_logs_are_found(tmp_pa
         assert store.verify().ok
 
 
-def test_words_that_were_read_for_the_index_are_not_written_once_they_are_erased(tmp_path: Path) -> None:
-    with msglog.sync.open(tmp_path / "a.db", durability="normal") as store:
+async def test_words_that_were_read_for_the_index_are_not_written_once_they_are_erased(path: Path) -> None:
+    async with msglog.open(path, durability="normal") as store:
         log = store.log("talk")
-        log.append_many([user(f"here is {word}") for word in WORDS[:5]])
-        words = store._inner._access.file.read(lambda c: search_index.read_words(c, -1, 15, 100), 1)
-        log.redact(2)
-        assert finish(store._inner._access.write(IndexWords(0, -1, words))) is False
-        assert tables(store) == set()
-        assert left_of(tmp_path / "a.db", [WORDS[1][1:]]) == []
+        await log.append_many([user(f"here is {word}") for word in WORDS[:5]])
+        words = await store._access.read(lambda connection: search_index.read_words(connection, -1, 15, 100))
+        await log.redact(2)
+        assert await store._access.write(IndexWords(0, -1, words)) is False
+        assert await store.sql("SELECT name FROM sqlite_master WHERE name GLOB 'search_*'") == []
+        assert left_of(path, [WORDS[1][1:]]) == []
 
 
 def test_an_index_of_another_form_is_taken_away_with_the_erasure(tmp_path: Path) -> None:
