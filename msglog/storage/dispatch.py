@@ -15,7 +15,6 @@ from msglog.storage.requests import (
     Append,
     Commit,
     Describe,
-    DropIndex,
     Fork,
     IndexWords,
     Purge,
@@ -25,7 +24,7 @@ from msglog.storage.requests import (
     Request,
     Rewind,
 )
-from msglog.storage.search_index import bring_in, drop_all
+from msglog.storage.search_index import bring_in
 from msglog.storage.transaction import Transaction
 
 _BY_KIND: dict[type[Request], Callable[[Transaction, Any], Any]] = {
@@ -38,7 +37,6 @@ _BY_KIND: dict[type[Request], Callable[[Transaction, Any], Any]] = {
     Repair: repair,
     Receive: receive,
     IndexWords: bring_in,
-    DropIndex: drop_all,
 }
 
 

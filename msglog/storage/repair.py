@@ -64,7 +64,7 @@ def repair(transaction: Transaction, request: Repair) -> RepairReport:
 
 def _mended(transaction: Transaction, found: Report) -> Iterator[Mend]:
     connection = transaction.connection
-    yield from _mend_search(connection)
+    yield from _mend_search(connection, found)
     yield from _mend_indexes(connection, found)
     missing = objects.missing(connection)
     of_rows = [] if found.truncated else [p for p in found.problems if p.log is not None]
@@ -79,17 +79,24 @@ def _mended(transaction: Transaction, found: Report) -> Iterator[Mend]:
         yield Mend(None, "object", name, "created again")
 
 
-def _mend_search(connection: Connection) -> Iterator[Mend]:
+def _mend_search(connection: Connection, found: Report) -> Iterator[Mend]:
     """Take away what is damaged of the full-text index: the next search makes it anew."""
-    for block in blocks(connection.execute):
-        try:
-            connection.execute(f"INSERT INTO search_{block} (search_{block}) VALUES ('integrity-check')")
-        except DriverError as error:
-            if error.primary not in ("SQLITE_CORRUPT", "SQLITE_ERROR"):
-                raise
-            if has_fts5(connection):  # else nobody can tell
-                drop(connection.execute, block)
-                yield Mend(None, "table", f"search_{block}", "taken away; the next search makes it anew")
+    wrong = {p.key for p in found.problems if p.kind == "search"}
+    for block in blocks(connection.execute) if has_fts5(connection) else ():  # without it nobody can tell
+        table = f"search_{block}"
+        if table in wrong or not _is_sound(connection, table):
+            drop(connection.execute, block)
+            yield Mend(None, "search", table, "taken away; the next search makes it anew")
+
+
+def _is_sound(connection: Connection, table: str) -> bool:
+    try:
+        connection.execute(f"INSERT INTO {table} ({table}) VALUES ('integrity-check')")
+    except DriverError as error:
+        if error.primary not in ("SQLITE_CORRUPT", "SQLITE_ERROR"):
+            raise
+        return False
+    return True
 
 
 def _mend_indexes(connection: Connection, found: Report) -> Iterator[Mend]:

@@ -147,13 +147,6 @@ class IndexWords:
 
 
 @dataclass(frozen=True, slots=True)
-class DropIndex:
-    """The full-text index taken away."""
-
-    size: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Receive:
     """Rows of a log as another store holds them, which go on where this store's end.
 
@@ -217,7 +210,5 @@ class Checkpointed:
     moved: int
 
 
-Request = (
-    Append | Commit | Fork | Rewind | Redact | Purge | Describe | IndexWords | DropIndex | Receive | Repair | Checkpoint
-)
+Request = Append | Commit | Fork | Rewind | Redact | Purge | Describe | IndexWords | Receive | Repair | Checkpoint
 """What the writer is asked for. All but a checkpoint, which is no part of a transaction, `dispatch` carries out."""

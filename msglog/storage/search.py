@@ -24,7 +24,7 @@ from msglog.storage import search_index as index
 from msglog.storage import statements as sql
 from msglog.storage.access import Access
 from msglog.storage.engine import Connection, DriverError
-from msglog.storage.requests import DropIndex, IndexWords
+from msglog.storage.requests import IndexWords
 from msglog.storage.rows import STORED, stored_message
 from msglog.storage.spans import Run
 
@@ -227,9 +227,3 @@ async def _fill(access: Access, gap: index.Gap) -> None:
         size += sum(len(text) for _, text in page)
     if words:
         await access.write(IndexWords(gap.block, gap.after, words, size))
-
-
-async def rebuild(access: Access) -> None:
-    """Make the index anew. `ReadOnlyError`, or what else keeps the store from being written to."""
-    await access.write(DropIndex())
-    await catch_up(access)

@@ -16,7 +16,7 @@ from msglog.codec import decode, from_column
 from msglog.search.folding import folded, index_words
 from msglog.search.reading import readable_texts
 from msglog.storage.engine import Connection, DriverError, Row
-from msglog.storage.requests import DropIndex, IndexWords
+from msglog.storage.requests import IndexWords
 from msglog.storage.transaction import Transaction
 
 Execute = Callable[..., list[Row]]
@@ -206,10 +206,3 @@ def forget(execute: Execute, firsts: Iterable[int]) -> None:
         if ours and (block not in erased or block * BLOCK <= reached(execute, block) < erased[block]):
             continue
         drop(execute, block)
-
-
-def drop_all(transaction: Transaction, _: DropIndex) -> None:
-    """Take the whole index away."""
-    for block in blocks(transaction.execute):
-        drop(transaction.execute, block)
-    transaction.wrote_what("SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name GLOB 'search_[0-9]*')")

@@ -252,7 +252,7 @@ async def test_an_index_of_which_something_is_missing_is_made_again(path: Path, 
         assert len(await store.search("word", limit=1000)) == 50
 
 
-async def test_verify_sees_an_index_that_holds_other_words_and_a_rebuild_mends_it(path: Path, indexed: None) -> None:
+async def test_verify_sees_an_index_that_holds_other_words_and_a_repair_mends_it(path: Path, indexed: None) -> None:
     async with msglog.open(path, durability="normal") as store:
         await said(store, 40)
         assert len(await store.search("word", limit=1000)) == 40
@@ -267,7 +267,7 @@ async def test_verify_sees_an_index_that_holds_other_words_and_a_rebuild_mends_i
         async with msglog.open(path, durability="normal") as store:
             report = await store.verify()
             assert {problem.kind for problem in report.problems} == {"search"}
-            await search.rebuild(store._access)
+            await store.repair(dry_run=False)
             assert (await store.verify()).ok
             assert len(await store.search("word n7")) == 1
 
