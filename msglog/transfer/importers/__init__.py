@@ -5,26 +5,31 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
+from typing import TypeAlias
 
 from msglog.errors import SourceError
 from msglog.store import Store
-from msglog.transfer.importers import chatgpt, claude_code, langchain, openai_agents, openai_json
-from msglog.transfer.importers.conversation import Conversation, Tree
+from msglog.transfer.importers import chatgpt, claude_code, langchain, langgraph, openai_agents, openai_json
+from msglog.transfer.importers.conversation import Checkpoints, Conversation, Tree
 from msglog.transfer.importers.detecting import detected, fitting
 from msglog.transfer.importers.planting import Planting
 from msglog.transfer.importers.pouring import Pouring, Progress
 from msglog.transfer.importers.reading import Reading
+from msglog.transfer.importers.revising import Revising
 from msglog.transfer.importers.sqlite_source import Database, opened
 from msglog.transfer.report import ImportReport, printable
 
-_JSON_READERS: Mapping[str, Callable[[Reading], Iterator[Conversation | Tree]]] = {
+Source: TypeAlias = "Conversation | Tree | Checkpoints"
+
+_JSON_READERS: Mapping[str, Callable[[Reading], Iterator[Source]]] = {
     "chatgpt": chatgpt.read,
     "claude-code": claude_code.read,
     "openai": openai_json.read,
 }
-_SQLITE_READERS: Mapping[str, Callable[[Reading, Database], Iterator[Conversation | Tree]]] = {
+_SQLITE_READERS: Mapping[str, Callable[[Reading, Database], Iterator[Source]]] = {
     "openai-agents": openai_agents.read,
     "langchain": langchain.read,
+    "langgraph": langgraph.read,
 }
 
 FORMATS: Mapping[str, str] = MappingProxyType(
@@ -32,6 +37,7 @@ FORMATS: Mapping[str, str] = MappingProxyType(
         "chatgpt": "ChatGPT's export, conversations.json",
         "claude-code": "a session of Claude Code as JSON Lines",
         "langchain": "LangChain's SQLChatMessageHistory in SQLite",
+        "langgraph": "LangGraph's checkpoints in SQLite (SqliteSaver): the message channel",
         "openai-agents": "sessions of the OpenAI Agents SDK in SQLite (SQLiteSession)",
         "openai": "messages in OpenAI's chat format as JSON or JSON Lines: alone, in lists, or in conversations",
     }
@@ -71,13 +77,15 @@ async def import_file(
         for conversation in _conversations(name, reading, database):
             if isinstance(conversation, Tree):
                 await Planting(pouring, conversation).plant()
+            elif isinstance(conversation, Checkpoints):
+                await Revising(pouring, conversation).revise()
             else:
                 await pouring.pour(conversation)
     losses = reading.losses
     return ImportReport(name, tuple(pouring.logs.values()), tuple(losses.listed), losses.unlisted, dry_run)
 
 
-def _conversations(name: str, reading: Reading, database: Database | None) -> Iterator[Conversation | Tree]:
+def _conversations(name: str, reading: Reading, database: Database | None) -> Iterator[Source]:
     if name in _JSON_READERS:
         if database is not None and database.tables:
             raise SourceError(reading.path, f"it is an SQLite file, not one of the format {name!r}")

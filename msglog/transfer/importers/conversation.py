@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 from msglog.codec import encode
 from msglog.message import Entry, Message, MessageMeta
@@ -50,6 +50,29 @@ class Tree:
     name: str
     nodes: Sequence[Node]
     load: Callable[[Node], list[Entry]]
+    current: str | None = None
+    title: str | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Checkpoint(NamedTuple):
+    """What one revision shows, and its metadata: `checkpoint`, its name in the source, and what else is known."""
+
+    entries: list[Entry]
+    meta: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoints:
+    """Whole views of one conversation, each made from the one before it, for one log and its branches.
+
+    `order` has each with its parent; parents stand first, and so does the path to the newest. `load` gives what one
+    shows; None where it has to note it as lost.
+    """
+
+    name: str
+    order: Sequence[tuple[str, str | None]]
+    load: Callable[[str], Checkpoint | None]
     current: str | None = None
     title: str | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msglog.errors import SourceError
-from msglog.transfer.importers import chatgpt, claude_code, langchain, openai_agents, openai_json
+from msglog.transfer.importers import chatgpt, claude_code, langchain, langgraph, openai_agents, openai_json
 from msglog.transfer.importers.json_values import values
 from msglog.transfer.importers.sqlite_source import Database
 from msglog.transfer.report import Losses
@@ -23,6 +23,7 @@ _JSON: Mapping[str, Callable[[Any], bool]] = {
 _COLUMNS: Mapping[str, Sequence[str]] = {
     "openai-agents": openai_agents.COLUMNS,
     "langchain": langchain.COLUMNS,
+    "langgraph": langgraph.COLUMNS,
 }
 _NONE = "of none of the formats known here; msglog.transfer.importers.FORMATS lists them"
 

@@ -12,6 +12,9 @@ from msglog.message import Entry
 from msglog.transfer.importers.conversation import Node, Tree
 from msglog.transfer.importers.pouring import BATCH, BATCH_CHARACTERS, Held, Pouring, characters, digest
 
+MOVED = "its current path is on branch {} now; main was left where it is"
+"""What a report says of a source that went on from another point than main's end."""
+
 ROOT = "SELECT r.id FROM logs AS l JOIN revisions AS r ON r.log_id = l.id AND r.number = 0 WHERE l.name = ?"
 
 
@@ -156,7 +159,7 @@ class Planting:
         at = None if current is None else self.above.get(current)
         branch = "main" if at is None else self.branch_of[at]
         if branch != "main":
-            self.pouring.reading.losses.add(self.log.name, f"its current path is on branch {branch} now; main was left")
+            self.pouring.reading.losses.add(self.log.name, MOVED.format(branch))
 
 
 _CHANGED = "the source has another text for it now; the log keeps what it has"

@@ -11,7 +11,7 @@ from msglog.errors import CodecError, TooLargeError
 from msglog.log import MessageLog
 from msglog.message import Entry
 from msglog.store import Store
-from msglog.transfer.importers.conversation import DIGEST, Conversation, Tree
+from msglog.transfer.importers.conversation import DIGEST, Checkpoints, Conversation, Tree
 from msglog.transfer.importers.reading import Reading
 from msglog.transfer.report import ImportedLog
 
@@ -69,7 +69,7 @@ class Pouring:
             await self.append(log, new)
         await self.describe(name, conversation)
 
-    async def describe(self, name: str, conversation: Conversation | Tree) -> None:
+    async def describe(self, name: str, conversation: Conversation | Tree | Checkpoints) -> None:
         """Give a log the title and facts of its source, where it has none of its own yet."""
         facts = {key: value for key, value in conversation.facts.items() if value is not None}
         if self.dry_run or not self.logs[name].entries_new or not (facts or conversation.title):
