@@ -14,6 +14,7 @@ import msglog
 from msglog import MessageHistory, MessageLog
 from msglog.errors import CodecError
 from tests.concurrency.workers import LOG, user
+from tests.transfer.bundles import exported, taken_in
 
 INFINITY = float("inf")
 NAN = float("nan")
@@ -72,8 +73,11 @@ async def test_met_2_big_integers_keep_every_digit(path: Path) -> None:
     async with msglog.open(path) as store:
         (message,) = await store.log(LOG).all()
         history = await store.log(LOG).history(full=True)
+        async with msglog.open(":memory:") as other:
+            await taken_in(other, await exported(store))
+            (copied,) = await other.log(LOG).all()
     (entry,) = MessageHistory.from_json(json.loads(json.dumps(history.to_json())))
-    for held in (message.entry, entry):
+    for held in (message.entry, entry, copied.entry):
         assert held.message.tool_calls[0].args == numbers
         assert held.meta is not None
         assert held.meta.model_extra == numbers

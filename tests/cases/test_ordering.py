@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import sqlite3
 import time
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import msglog
+from tests.transfer.bundles import exported, exported_view
 
 
 async def test_ord_1_messages_of_one_clock_tick_keep_append_order(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,3 +47,6 @@ async def test_ord_2_every_read_is_ordered_by_seq(path: Path) -> None:
             assert [message.content for message in await log.raw.all()] == everything
             assert [message.content for message in await log.last(7)] == everything[-7:]
             assert [info.name for info in await store.logs()] == ["B", "A"]
+        assert [message["content"] for message in json.loads(await exported_view(log, "json"))] == everything
+        lines = [json.loads(line) for line in (await exported(store, logs=["A"])).splitlines()]
+        assert [line["seq"] for line in lines if line["type"] == "entry"] == list(range(1, 27))

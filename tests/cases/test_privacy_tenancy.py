@@ -9,6 +9,7 @@ from msglog import Entry, Message, MessageMeta, Store, ToolCall
 from msglog.message import make_entry
 from msglog.storage import search
 from tests.concurrency.workers import LOG, user
+from tests.transfer.bundles import exported
 
 SECRET = "sk-TEST-123"
 
@@ -78,6 +79,7 @@ async def test_prv_5_a_hook_sees_every_entry_before_it_reaches_the_disk(path: Pa
         await log.edit({"op": "summary", "sourceIds": ["first"], "entry": user(f"told {SECRET}"), "replace": True})
         assert [message.text for message in await log.all()] == ["told ***", "", "ok", "again ***"]
         assert hits(path, SECRET) == 0
+        assert SECRET.encode() not in await exported(store)
     assert hits(path, SECRET) == 0
 
 

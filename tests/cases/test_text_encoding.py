@@ -9,6 +9,7 @@ import msglog
 from msglog import MessageHistory, MessageLog, Store
 from msglog.errors import InvalidNameError
 from tests.concurrency.workers import LOG
+from tests.transfer.bundles import exported, exported_view, taken_in
 
 
 async def test_txt_1_a_lone_surrogate_is_stored_and_comes_back_unchanged(path: Path) -> None:
@@ -65,3 +66,10 @@ async def test_txt_2_nul_characters_pass(path: Path) -> None:
         assert "".join(part.text for part in (await log.search("b"))[0].context) == "a\0b"
         shown = await store.sql("SELECT text, length(text) AS length FROM active_entries WHERE seq = 1")
         assert shown == [{"text": "a\u2400b", "length": 3}]
+        exports = json.loads(await exported_view(log, "json"))
+        assert [message["content"] for message in exports] == ["a\0b", {"k\0": "v\0"}]
+        for form in ("markdown", "html"):
+            assert "a\u2400b" in await exported_view(log, form)
+        async with msglog.open(":memory:") as other:
+            await taken_in(other, await exported(store))
+            assert [m.content for m in await other.log(LOG).all()] == ["a\0b", {"k\0": "v\0"}]

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any
 
-from msglog import Store
-from msglog.transfer import export_bundle, import_bundle
+from msglog import MessageLog, Store
+from msglog.transfer import export_bundle, export_view, import_bundle
 from msglog.transfer.report import ImportReport
+from msglog.transfer.view import ViewFormat
 from tests.strategies import calls, result, user
 
 Line = dict[str, Any]
@@ -21,6 +22,13 @@ async def exported(store: Store, **options: Any) -> bytes:
     stream = io.BytesIO()
     await export_bundle(store, stream, **options)
     return stream.getvalue()
+
+
+async def exported_view(log: MessageLog, form: ViewFormat) -> str:
+    """The text of a view of a log."""
+    stream = io.BytesIO()
+    await export_view(log, stream, form)
+    return stream.getvalue().decode()
 
 
 async def taken_in(store: Store, bundle: bytes, **options: Any) -> ImportReport:
