@@ -641,3 +641,12 @@ class UnreachableError(StoreError, ConnectionError):
         text = f"no answer from the server: {reason}"
         text += "; what was to be written may be stored or not" if uncertain else ""
         StoreError.__init__(self, path, text, reason=reason, uncertain=uncertain)
+
+
+class OnlyLocalError(StoreError, NotImplementedError):
+    """A server's store was asked for something that takes the file itself: `what`."""
+
+    what: str
+
+    def __init__(self, path: str, what: str) -> None:
+        super().__init__(path, f"{what} takes the file itself; call it where the store lies", what=what)

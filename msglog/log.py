@@ -6,7 +6,7 @@ import inspect
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, cast, overload
 
 from msglog.checks import checked_count, checked_name
 from msglog.codec import EMPTY, JsonValue, freeze_object
@@ -50,6 +50,11 @@ class MessageLog:
     before `append` returns, at most once and in the order in which one task or thread appended; what it raises is
     logged and harms nothing.
     """
+
+    def __new__(cls, store: Store, *_args: object, **_options: object) -> Self:
+        """A log of the kind that the store has: one on a server reads and writes in another way."""
+        kind = store._log_class if cls is MessageLog else cls  # noqa: SLF001 a log is a part of its store
+        return cast("Self", super().__new__(kind))
 
     def __init__(
         self, store: Store, name: str = "default", branch: str = "main", on_append: OnAppend | None = None
@@ -152,19 +157,19 @@ class MessageLog:
         request = Append(self.name, self.branch, drafts, EMPTY, expected_seq, expected_head, size)
         appended: Appended = await self._access.write(request)
         if self._on_append is not None:
-            await self._tell(appended.new)
+            await self._tell(written_message(item, seq) for item, seq in appended.new)
         return appended.seqs
 
-    async def _tell(self, new: Iterable[tuple[Draft, int]]) -> None:
+    async def _tell(self, new: Iterable[StoredMessage]) -> None:
         if self._on_append is None:
             return
-        for item, seq in new:
+        for message in new:
             try:
-                answer = self._on_append(written_message(item, seq))
+                answer = self._on_append(message)
                 if inspect.isawaitable(answer):
                     await answer
             except Exception:
-                _logger.exception("on_append failed for seq %d of log %r", seq, self.name)
+                _logger.exception("on_append failed for seq %d of log %r", message.seq, self.name)
 
     # The view
 
@@ -400,7 +405,7 @@ class MessageLog:
         )
         committed: Committed = await self._access.write(request)
         self._committed = committed.revision
-        await self._tell(committed.new)
+        await self._tell(written_message(item, seq) for item, seq in committed.new)
         return await self.history(at=committed.revision) if committed.rebased or changed else history
 
     async def edit(

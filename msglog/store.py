@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import tempfile
@@ -12,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import takewhile
 from types import ModuleType, TracebackType
-from typing import Any, Literal, NoReturn, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, NoReturn, Self, TypeAlias, TypeVar
 
 from msglog.checks import checked_count, checked_name
 from msglog.codec import encode
@@ -24,7 +25,7 @@ from msglog.raw import MISSING, PAGE, Missing
 from msglog.search import Hit
 from msglog.storage import catalog, integrity, maintenance
 from msglog.storage import statements as sql
-from msglog.storage.access import Access, TaskAccess
+from msglog.storage.access import Access, BlockingAccess, TaskAccess
 from msglog.storage.catalog import LogInfo, LogOrder
 from msglog.storage.doctor import Diagnosis, diagnose
 from msglog.storage.engine import Connection, Driver
@@ -78,6 +79,8 @@ class LoggedMessage:
 
 class Store:
     """One database of many logs. Made by `msglog.open`; any task of any event loop may use it."""
+
+    _log_class: ClassVar[type[MessageLog]] = MessageLog  # what its logs are
 
     def __init__(self, lease: Lease, access: Access, options: Options) -> None:
         self._lease = lease
@@ -175,17 +178,20 @@ class Store:
         words: str,
         *,
         log: str | None = None,
+        prefix: str = "",
         role: str | None = None,
         since: datetime | None = None,
         limit: int = 20,
     ) -> list[Hit]:
         """The newest messages that hold all words, of one log or of all, newest first, each with where it matches.
 
+        `prefix` leaves the logs whose names begin so.
+
         `"a phrase"` holds words in a row, `beg*` a word that begins so; everything else is looked for as it
         stands, in text, tool calls and results, whatever the case and accents. Every entry counts that was ever
         appended, unless it was redacted. `role` and `since` (an aware time) say of which messages.
         """
-        return await search(self._access, checked_search(words, log, None, role, since, limit))
+        return await search(self._access, checked_search(words, log, None, role, since, limit, prefix))
 
     async def backup(self, path: str | os.PathLike[str]) -> None:
         """Write a copy of the store, one moment of it, to a path where nothing is yet. Writers go on meanwhile.
@@ -352,9 +358,25 @@ class Options:
 
 
 def opened(
-    path: str | os.PathLike[str], driver: Driver | ModuleType | None, options: Options, access: Callable[..., Access]
+    path: str | os.PathLike[str],
+    driver: Driver | ModuleType | None,
+    options: Options,
+    access: Callable[..., Access],
+    token: str | None = None,
 ) -> Store:
-    """Open a file and make its store. Blocks."""
+    """Open a file, or reach a server, and make its store. Blocks."""
+    elsewhere = _ELSEWHERE.get(path.partition("://")[0].lower()) if isinstance(path, str) and "://" in path else None
+    if elsewhere is not None:
+        if driver is not None:
+            raise TypeError("a driver is for files; a server has its own")
+        try:
+            remote = importlib.import_module(elsewhere)
+        except ImportError as error:
+            raise CannotOpenError(str(path), "it takes an extra: pip install 'msglog[client]'") from error
+        store: Store = remote.opened(path, options, token, blocking=access is BlockingAccess)
+        return store
+    if token is not None:
+        raise TypeError("a token is for servers; a file has the permissions of its file system")
     made = _driver(driver)
     name = _path(path)
     folder = tempfile.mkdtemp(prefix="msglog-") if name == ":memory:" else None
@@ -374,6 +396,10 @@ def opened(
     if folder is not None:
         options = replace(options, temporary=weakref.finalize(lease, _remove, folder, os.getpid()))
     return Store(lease, access(lease, options.busy_timeout), options)
+
+
+_ELSEWHERE = {"http": "msglog.remote.store", "https": "msglog.remote.store"}
+"""The modules that open what is no file. They stand above this one, and are imported when they are needed."""
 
 
 def _remove(folder: str, owner: int) -> None:
@@ -476,8 +502,12 @@ def open(  # noqa: A001 the word that users know
     before_store: BeforeStore | None = None,
     poll_interval: float = POLL_INTERVAL,
     driver: Driver | ModuleType | None = None,
+    token: str | None = None,
 ) -> Opening:
     """Open a store: `async with msglog.open("agent.db") as store`, or `store = await msglog.open(…)`.
+
+    A URL, `"http://127.0.0.1:8700"`, opens the store of a server, with `token` where it asks for one. What concerns
+    the file is the server's: of the options, `read_only`, `busy_timeout`, `max_message_bytes` and `before_store` count.
 
     The file is created where it does not exist (private to its owner), and migrated where it is older.
     `":memory:"` is a private temporary file.
@@ -492,7 +522,7 @@ def open(  # noqa: A001 the word that users know
     Raises a `StoreError`: `StoreNotFoundError`, `CannotOpenError`, `NotAStoreError`, `NewerStoreError`, ….
     """
     options = Options(durability, read_only, create, busy_timeout, max_message_bytes, before_store, poll_interval)
-    return Opening(lambda: opened(path, driver, options, TaskAccess), os.fspath(path) if path else "")
+    return Opening(lambda: opened(path, driver, options, TaskAccess, token), os.fspath(path) if path else "")
 
 
 __all__ = ["CompactReport", "Durability", "LoggedMessage", "Opening", "Store", "StoreStats", "open"]

@@ -27,8 +27,13 @@ def _settled(value: Any) -> Any:
         value = finish(value)
     if inspect.isasyncgen(value):
         return (_settled(item) for item in finish_each(value))
-    face = _FACES.get(type(value))
+    face = _face_of(type(value))
     return value if face is None else face.around(value)
+
+
+@functools.cache
+def _face_of(kind: type) -> Any:
+    return next((_FACES[base] for base in kind.__mro__ if base in _FACES), None)
 
 
 class _Face:
@@ -130,12 +135,13 @@ def open(  # noqa: A001 the word that users know
     before_store: _store.BeforeStore | None = None,
     poll_interval: float = _store.POLL_INTERVAL,
     driver: Driver | ModuleType | None = None,
+    token: str | None = None,
 ) -> Store:
     """Open a store: `with msglog.sync.open("agent.db") as store`. The options are those of `msglog.open`."""
     options = _store.Options(
         durability, read_only, create, busy_timeout, max_message_bytes, before_store, poll_interval
     )
-    return Store.around(_store.opened(path, driver, options, BlockingAccess))
+    return Store.around(_store.opened(path, driver, options, BlockingAccess, token))
 
 
 __all__ = ["MessageLog", "RawLog", "Store", "open"]

@@ -216,8 +216,10 @@ class Store:
         """Sizes and counts of the whole store."""
     def verify(self, log: str | None=...) -> Report:
         """Walk every hash and recompute every view, of one log or of all; a report with `ok` and `problems`."""
-    def search(self, words: str, *, log: str | None=..., role: str | None=..., since: datetime | None=..., limit: int=...) -> list[Hit]:
+    def search(self, words: str, *, log: str | None=..., prefix: str=..., role: str | None=..., since: datetime | None=..., limit: int=...) -> list[Hit]:
         """The newest messages that hold all words, of one log or of all, newest first, each with where it matches.
+
+            `prefix` leaves the logs whose names begin so.
 
             `"a phrase"` holds words in a row, `beg*` a word that begins so; everything else is looked for as it
             stands, in text, tool calls and results, whatever the case and accents. Every entry counts that was ever
@@ -263,8 +265,11 @@ class Store:
     def close(self) -> None:
         """Finish what was handed over and let go of the file. Closing again does nothing."""
 
-def open(path: str | os.PathLike[str], *, durability: Durability=..., read_only: bool=..., create: bool=..., busy_timeout: float=..., max_message_bytes: int=..., before_store: BeforeStore | None=..., poll_interval: float=..., driver: Driver | ModuleType | None=...) -> Store:
+def open(path: str | os.PathLike[str], *, durability: Durability=..., read_only: bool=..., create: bool=..., busy_timeout: float=..., max_message_bytes: int=..., before_store: BeforeStore | None=..., poll_interval: float=..., driver: Driver | ModuleType | None=..., token: str | None=...) -> Store:
     """Open a store: `async with msglog.open("agent.db") as store`, or `store = await msglog.open(…)`.
+
+    A URL, `"http://127.0.0.1:8700"`, opens the store of a server, with `token` where it asks for one. What concerns
+    the file is the server's: of the options, `read_only`, `busy_timeout`, `max_message_bytes` and `before_store` count.
 
     The file is created where it does not exist (private to its owner), and migrated where it is older.
     `":memory:"` is a private temporary file.

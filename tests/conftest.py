@@ -11,6 +11,8 @@ import pytest
 
 import msglog
 from msglog import MessageLog, Store
+from msglog.server.app import create_app
+from tests.server.serving import served
 
 
 @pytest.fixture
@@ -19,11 +21,23 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "agent.db"
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run the tests of modules that say so with each kind of store."""
+    marks = {mark.name for mark in metafunc.definition.iter_markers()}
+    if "store" in metafunc.fixturenames and "every_engine" in marks:
+        engines = ["file"] if "file_only" in marks else ["file", "server"]
+        metafunc.parametrize("store", engines, indirect=True)
+
+
 @pytest.fixture
-async def store(path: Path) -> AsyncIterator[Store]:
-    """A store of its own for each test."""
+async def store(path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Store]:
+    """A store of its own for each test: in a file, or on a server that has it in a file."""
     async with msglog.open(path) as opened:
-        yield opened
+        if getattr(request, "param", "file") == "file":
+            yield opened
+            return
+        async with served(create_app(opened)) as url, msglog.open(url) as remote:
+            yield remote
 
 
 @pytest.fixture

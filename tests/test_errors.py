@@ -65,6 +65,7 @@ EXAMPLES: list[tuple[MsgLogError, type[Exception]]] = [
     (errors.LimitError("open streams", 100, 2.5, "close some"), Exception),
     (errors.StoppingError(), ConnectionError),
     (errors.DeadlineError(30), TimeoutError),
+    (errors.OnlyLocalError("http://h", "backup"), NotImplementedError),
     (errors.UnreachableError("http://h", "connection refused", uncertain=True), ConnectionError),
 ]
 each_error = pytest.mark.parametrize("error", [e for e, _ in EXAMPLES], ids=lambda error: type(error).__name__)

@@ -31,6 +31,9 @@ from msglog.errors import (
 from msglog.storage.sqlite import SqliteDriver
 from tests.strategies import user
 
+pytestmark = pytest.mark.every_engine
+backup_takes_the_file = pytest.mark.file_only("a backup is written where the file lies")
+
 Open = Callable[[Path], Any]
 
 
@@ -287,6 +290,7 @@ async def test_the_order_of_the_store_is_never_used_again(path: Path) -> None:
 # Backups
 
 
+@backup_takes_the_file
 async def test_a_backup_is_a_store_of_its_own(store: Store, tmp_path: Path) -> None:
     await store.log("talk").append_many([user("a"), user("b")])
     await store.backup(tmp_path / "copy.db")
@@ -297,11 +301,13 @@ async def test_a_backup_is_a_store_of_its_own(store: Store, tmp_path: Path) -> N
         assert await copy.log("talk").add("user", "d") == 3
 
 
+@backup_takes_the_file
 async def test_a_backup_is_private_and_leaves_no_other_file(store: Store, tmp_path: Path) -> None:
     await store.backup(folder(tmp_path / "copies") / "copy.db")
     assert (listing(tmp_path / "copies"), modes(tmp_path / "copies")) == (["copy.db"], ["0o600"])
 
 
+@backup_takes_the_file
 async def test_a_backup_while_others_write_is_one_moment(store: Store, tmp_path: Path) -> None:
     logs = [store.log(f"log {i}") for i in range(4)]
     await asyncio.gather(*(log.add("user", "x" * 2000) for log in logs for _ in range(50)))
@@ -315,6 +321,7 @@ async def test_a_backup_while_others_write_is_one_moment(store: Store, tmp_path:
             assert (await copy.stats()).entries >= 200
 
 
+@backup_takes_the_file
 @pytest.mark.parametrize(
     ("target", "refusal"),
     [

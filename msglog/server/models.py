@@ -283,6 +283,66 @@ class Messages(Shape):
     messages: list[Message]
 
 
+class Fragment(Shape):
+    """A piece of a context, and whether it is what was searched for."""
+
+    text: str
+    matched: bool
+
+
+class Hit(Shape):
+    """A message that was found, and the place in it that matches."""
+
+    log: str
+    message: StoredMessage
+    context: list[Fragment]
+
+
+class Hits(Shape):
+    """What was found, newest first."""
+
+    hits: list[Hit]
+
+
+class SearchInput(Shape):
+    """What to search for."""
+
+    words: str
+    role: str | None = None
+    since: datetime | None = None
+    limit: int = 20
+    log: str | None = None
+    prefix: str = ""
+
+
+class Sought(Shape):
+    """An entry id to look for."""
+
+    id: str
+
+
+class Found(Shape):
+    """The message of the entry id, or null."""
+
+    message: StoredMessage | None
+
+
+class Prices(Shape):
+    """US dollars for a million tokens, as text: of each model, or one for all; neither: those that are built in."""
+
+    prices: dict[str, dict[str, str]] | None = None
+    price: dict[str, str] | None = None
+
+
+class About(Shape):
+    """The service, and what the caller may do with it."""
+
+    version: str
+    read_only: bool
+    rights: list[str]
+    prefix: str
+
+
 class Stats(Shape):
     """What the store holds; sizes in bytes."""
 

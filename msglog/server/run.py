@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ipaddress
 import logging
 import os
 import resource
+import signal
+from collections.abc import Iterator
 from dataclasses import replace
 from types import FrameType
 
@@ -29,8 +32,20 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self._app = app
 
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Handle signals on the event loop. uvicorn would raise them again, and the store would not be closed."""
+        loop = asyncio.get_running_loop()
+        for sig in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(sig, self.handle_exit, sig, None)
+        try:
+            yield
+        finally:
+            for sig in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(sig)
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Called in a signal handler of the event loop's thread."""
+        """Take no new work, and end when what runs is done; a second SIGINT ends at once."""
         self._app.service.hub.stop()
         super().handle_exit(sig, frame)
 

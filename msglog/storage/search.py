@@ -55,6 +55,7 @@ class Search:
     branch: str | None
     role: str | None
     since: int | None
+    prefix: str = ""
     log_id: int | None = None
     view: list[Run] | None = None
     below: int | None = None
@@ -67,7 +68,13 @@ class Search:
 
 
 def checked_search(
-    words: str, log: str | None, branch: str | None, role: str | None, since: datetime | None, limit: int
+    words: str,
+    log: str | None,
+    branch: str | None,
+    role: str | None,
+    since: datetime | None,
+    limit: int,
+    prefix: str = "",
 ) -> Search:
     """A search as it was asked for; `TypeError` or `ValueError` for what is no role, no time or no number."""
     if not isinstance(words, str):
@@ -81,7 +88,7 @@ def checked_search(
     if since is not None and since.tzinfo is None:
         raise ValueError("since must have a time zone, such as datetime.UTC")
     at = None if since is None else (since - _EPOCH) // timedelta(microseconds=1)
-    return Search(Query(words), checked_count(limit, "limit"), log, branch, role, at)
+    return Search(Query(words), checked_count(limit, "limit"), log, branch, role, at, prefix)
 
 
 async def search(access: Access, search: Search) -> list[Hit]:
@@ -115,6 +122,8 @@ def _look_on(connection: Connection, path: str, search: Search) -> None:
         if not rows:
             continue
         log, *row = rows[0]
+        if not log.startswith(search.prefix):
+            continue
         if search.view is not None and not _holds(search.view, row[_SEQ - 1]):
             continue
         texts = index.texts_of(*(rows[0][i] for i in _TEXTS))

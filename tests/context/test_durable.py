@@ -23,6 +23,8 @@ from msglog.strategies import (
 from tests.context.models import APPEND, READ, HeldModel, ScriptedModel, fill, heads, talk
 from tests.strategies import reply, user
 
+pytestmark = pytest.mark.every_engine
+
 
 def durable(log: MessageLog, inner: HistoryStrategy | None = None) -> HistoryStrategy:
     """A durable strategy."""

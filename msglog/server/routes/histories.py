@@ -24,7 +24,7 @@ router = APIRouter(tags=["histories"])
 At = Annotated[str | None, Query(description="A revision; without one, the branch's head")]
 
 SNAPSHOT_LIMIT = 100_000
-"""Revisions that a snapshot holds at most."""
+"""Revisions that a snapshot holds at most, unless more are asked for."""
 
 
 @router.get("/logs/{log}/history", responses={200: {"model": models.History}})
@@ -43,7 +43,7 @@ async def snapshot(
     request: Request,
     log: Reading,
     at: At = None,
-    limit: Annotated[int, Query(ge=0, le=SNAPSHOT_LIMIT)] = SNAPSHOT_LIMIT,
+    limit: Count = SNAPSHOT_LIMIT,
 ) -> Response:
     """The whole lineage of a revision, with every entry: 400 where that is more than `limit` revisions."""
     if at is None and await log.head() is None:

@@ -12,6 +12,7 @@ from msglog.errors import RequestError
 from msglog.server import examples, models
 from msglog.server.bodies import answer, field, read_json
 from msglog.server.service import Asking, EditingWhole, Here, OwningWhole, PageSize, Reading, ReadingWhole
+from msglog.storage.catalog import LogOrder
 
 router = APIRouter(tags=["logs"])
 
@@ -24,20 +25,30 @@ async def list_logs(
     limit: PageSize,
     prefix: Annotated[str, Query(description="Only logs whose name begins so")] = "",
     tag: Annotated[str | None, Query(description="Only logs that have the tag")] = None,
+    order: Annotated[LogOrder, Query(description="By name, last message, or number of entries")] = "name",
+    sizes: Annotated[bool, Query(description="Add the bytes of each, which costs as much as they are long")] = False,
     cursor: Annotated[str | None, Query(description="`next` of the page before")] = None,
 ) -> Response:
-    """The logs by name, page by page: those that the caller may read."""
+    """The logs that the caller may read, page by page."""
     caller.check("read")
-    logs = await here.store.logs(prefix=prefix, tag=tag, order="name")
-    shown = [info for info in logs if caller.covers(info.name) and (cursor is None or info.name > cursor)]
+    logs = await here.store.logs(prefix=prefix, tag=tag, order=order, sizes=sizes)
+    shown = [info for info in logs if caller.covers(info.name)]
+    if cursor is not None and order == "name":
+        shown = [info for info in shown if info.name.encode() > cursor.encode()]
+    elif cursor is not None:  # where the log has moved to since: what has changed its place may come twice
+        shown = shown[next((at for at, info in enumerate(shown, 1) if info.name == cursor), len(shown)) :]
     page = shown[:limit]
     return answer(request, {"logs": page, "next": page[-1].name if len(shown) > limit else None})
 
 
 @router.get("/logs/{log}", responses={200: {"model": models.LogInfo}})
-async def describe_log(request: Request, log: ReadingWhole) -> Response:
+async def describe_log(
+    request: Request,
+    log: ReadingWhole,
+    sizes: Annotated[bool, Query(description="Add its bytes, which costs as much as it is long")] = False,
+) -> Response:
     """What is known of a log: its sizes and times, its title, tags and metadata."""
-    return answer(request, await log.describe())
+    return answer(request, await log.describe(sizes=sizes))
 
 
 @router.patch(

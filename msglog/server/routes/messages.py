@@ -156,6 +156,17 @@ async def message_of_id(request: Request, log: ReadingWhole, entry: str) -> Resp
 
 
 @router.post(
+    "/logs/{log}/find",
+    responses={200: {"model": models.Found}},
+    openapi_extra=examples.body(models.Sought, id="turn-1"),
+)
+async def find(request: Request, here: Here, log: ReadingWhole) -> Response:
+    """The message of an entry id, whatever it is made of, or null."""
+    body = await read_json(request, here.settings.limits.body_bytes)
+    return answer(request, {"message": await log.find(field(body, "id", str))})
+
+
+@router.post(
     "/logs/{log}/redact",
     responses={200: {"model": models.RedactReceipt}},
     openapi_extra=examples.body(models.RedactInput, entry=4, reason="asked for by the customer"),

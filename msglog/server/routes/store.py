@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -11,7 +12,9 @@ from starlette.responses import Response
 from msglog.errors import MsgLogError, StoppingError
 from msglog.server import examples, models
 from msglog.server.bodies import answer, field, read_json, refusal
-from msglog.server.service import Count, Here, PageSize, StoreOwning, StoreReading
+from msglog.server.service import Asking, Count, Here, PageSize, StoreOwning, StoreReading
+from msglog.server.tokens import RIGHTS
+from msglog.wire.cells import cell_json, cell_of
 
 router = APIRouter(tags=["store"])
 health = APIRouter(tags=["health"])
@@ -22,6 +25,14 @@ async def read_store(request: Request, store: StoreReading, limit: PageSize, aft
     """The messages of all logs after a number `n`, in commit order."""
     page = await store.read(after, limit)
     return answer(request, {"messages": page, "next": page[-1].n if page else after})
+
+
+@router.get("/store", responses={200: {"model": models.About}})
+async def about(request: Request, here: Here, caller: Asking) -> Response:
+    """The service, and what the caller may do."""
+    rights = [right for right in RIGHTS if caller.may(right)]
+    told = {"version": version("msglog"), "readOnly": here.store.read_only, "rights": rights, "prefix": caller.prefix}
+    return answer(request, told)
 
 
 @router.get("/stats", responses={200: {"model": models.Stats}})
@@ -48,8 +59,11 @@ async def verify(
 async def sql(request: Request, here: Here, store: StoreOwning) -> Response:
     """The rows of one read-only SQL statement."""
     body = await read_json(request, here.settings.limits.body_bytes)
-    parameters = field(body, "parameters", (list, dict), [])
-    return answer(request, {"rows": await store.sql(field(body, "query", str), parameters)})
+    given = field(body, "parameters", (list, dict), [])
+    named = isinstance(given, dict)
+    parameters = {k: cell_of(v) for k, v in given.items()} if named else [cell_of(value) for value in given]
+    rows = await store.sql(field(body, "query", str), parameters)
+    return answer(request, {"rows": [{name: cell_json(value) for name, value in row.items()} for row in rows]})
 
 
 @health.get("/healthz", responses={200: {"model": models.Health}})
