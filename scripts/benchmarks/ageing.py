@@ -16,7 +16,7 @@ def append_to(setting: Setting, path: str) -> Figures:
     with setting.store(path) as store:
         log = store.log("log")
         log.append(MESSAGE)
-        return seconds(lambda: log.append(MESSAGE), min(300, setting.sizes.appends))
+        return seconds(lambda: log.append(MESSAGE), 30)
 
 
 def resume(setting: Setting, path: str) -> Figures:
@@ -26,7 +26,7 @@ def resume(setting: Setting, path: str) -> Figures:
         with setting.store(path) as store:
             store.log("log", "short").history()
 
-    return seconds(work, 7)
+    return seconds(work, 1)
 
 
 async def structure(store: Store) -> int:
@@ -119,6 +119,7 @@ def groups(setting: Setting) -> Iterator[Group]:
                 bound=at_most(1.2),
             ),
         ],
+        turns=10,
     )
     yield Group(
         {
@@ -163,4 +164,5 @@ def groups(setting: Setting) -> Iterator[Group]:
                 bound=at_most(1.5),
             )
         ],
+        turns=10,
     )

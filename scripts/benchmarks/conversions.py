@@ -64,14 +64,14 @@ def committed(setting: Setting, path: str) -> Figures:
             nonlocal history
             history = log.commit(history.append(*[MESSAGE] * DELTA))
 
-        return seconds(work, min(100, setting.sizes.appends))
+        return seconds(work, 20)
 
 
 def appended(setting: Setting, path: str) -> Figures:
     """Ten entries in one append, to a log that is there."""
     with setting.store(path) as store:
         log = store.log("log")
-        return seconds(lambda: log.append_many([MESSAGE] * DELTA), min(100, setting.sizes.appends))
+        return seconds(lambda: log.append_many([MESSAGE] * DELTA), 20)
 
 
 def _linear(what: str, of: Callable[[int], Figures], sizes: tuple[int, int]) -> Group:

@@ -79,6 +79,8 @@ class Group:
     rows: Sequence[Row]
     rounds: int | None = None
     """Fewer than usual, where a figure is a count that no machine changes."""
+    turns: int = 1
+    """Turns within a round, whose medians are its figures: for short subjects on a disk whose speed wavers."""
 
 
 def run(groups: Iterable[Group], rounds: int, wanted: Callable[[str], bool]) -> list[Measured]:
@@ -95,8 +97,16 @@ def _measured(group: Group, rows: Sequence[Row], rounds: int) -> list[Measured]:
     needed = {name for row in rows for name in (row.of, row.to) if name is not None}
     subjects = {name: subject for name, subject in group.subjects.items() if name in needed}
     print(f"  {', '.join(subjects)} …", file=sys.stderr, flush=True)
-    taken = [{name: subject() for name, subject in subjects.items()} for _ in range(rounds)]
+    taken = [_round(subjects, group.turns) for _ in range(rounds)]
     return [_row(row, taken) for row in rows]
+
+
+def _round(subjects: Mapping[str, Subject], turns: int) -> dict[str, Figures]:
+    done = [{name: subject() for name, subject in subjects.items()} for _ in range(turns)]
+    return {
+        name: {figure: statistics.median(turn[name][figure] for turn in done) for figure in done[0][name]}
+        for name in subjects
+    }
 
 
 def _row(row: Row, taken: Sequence[Mapping[str, Figures]]) -> Measured:

@@ -16,6 +16,7 @@ from scripts.benchmarks.workload import JSON_BYTES
 
 BEGIN = "<!-- figures: written by scripts/bench -->"
 END = "<!-- end of figures -->"
+HEADS = "| point | what | measured | spread | bound | holds | detail |"
 MARKS = {True: "yes", False: "**no**", None: ""}
 
 
@@ -59,20 +60,12 @@ def as_markdown(data: Mapping[str, Any]) -> str:
         f"{data['machine']}; messages of {data['message_bytes']} bytes; medians of {data['rounds']} rounds.",
         "",
         *([table.as_markdown(data["peers"], data["sizes"])] if data["peers"] else []),
-        "| point | what | measured | spread | bound | holds | detail |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
+        *([HEADS, "| --- " * HEADS.count("| ") + "|"] if data["rows"] else []),
     ]
     for row in sorted(data["rows"], key=lambda row: row["point"]):
         spread = f"{number(row['low'])} to {number(row['high'])}" if row["low"] != row["high"] else ""
-        cells = (
-            row["point"],
-            row["what"],
-            number(row["figure"]),
-            spread,
-            row["bound"],
-            MARKS[row["holds"]],
-            row["detail"],
-        )
+        marks = row["bound"], MARKS[row["holds"]]
+        cells = (row["point"], row["what"], number(row["figure"]), spread, *marks, row["detail"])
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines) + "\n"
 
