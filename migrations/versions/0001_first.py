@@ -57,7 +57,7 @@ def upgrade() -> None:
         sa.Column("redacted_at", sa.Integer),
         sa.Column("redacted_reason", sa.Text),
         sa.UniqueConstraint("log_id", "seq", name="entries_seq"),
-        sa.UniqueConstraint("log_id", "id", name="entries_id"),
+        sa.UniqueConstraint("id", "log_id", name="entries_id"),
     )
     op.create_table(
         "revisions",
@@ -77,7 +77,7 @@ def upgrade() -> None:
         sa.Column("at", sa.Integer, nullable=False),
         sa.Column("hash", sa.LargeBinary, nullable=False),
         sa.PrimaryKeyConstraint("log_id", "number"),
-        sa.UniqueConstraint("log_id", "id", name="revisions_id"),
+        sa.UniqueConstraint("id", "log_id", name="revisions_id"),
         sqlite_with_rowid=False,
     )
     op.create_index(

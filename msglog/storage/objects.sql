@@ -94,7 +94,8 @@ END;
 CREATE TRIGGER logs_update BEFORE UPDATE ON logs
 WHEN NEW.id <> OLD.id OR NEW.uid <> OLD.uid OR OLD.purged_at IS NOT NULL
   OR (NEW.purged_at IS NULL AND (NEW.entry_count < OLD.entry_count OR NEW.revision_count < OLD.revision_count))
-  OR EXISTS (SELECT 1 FROM logs WHERE name = NEW.name AND id <> OLD.id) -- UPDATE OR REPLACE would take that one away
+  OR (NEW.name IS NOT OLD.name -- UPDATE OR REPLACE would take another of that name away
+      AND EXISTS (SELECT 1 FROM logs WHERE name = NEW.name AND id <> OLD.id))
 BEGIN
   SELECT RAISE(ABORT, 'msglog: a log never shrinks');
 END;

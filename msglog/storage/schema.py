@@ -65,7 +65,9 @@ entries = Table(
     Column("redacted_at", Integer),
     Column("redacted_reason", Text),
     UniqueConstraint("log_id", "seq", name="entries_seq"),  # reading a span, appending
-    UniqueConstraint("log_id", "id", name="entries_id"),  # retries, get by id
+    # Retries, get by id. Ids come first: those of one time lie together, whatever log they are of, so that a group
+    # commit over many logs touches few pages.
+    UniqueConstraint("id", "log_id", name="entries_id"),
 )
 
 revisions = Table(
@@ -87,7 +89,7 @@ revisions = Table(
     Column("at", Integer, nullable=False),
     Column("hash", LargeBinary, nullable=False),
     PrimaryKeyConstraint("log_id", "number"),
-    UniqueConstraint("log_id", "id", name="revisions_id"),  # finding a commit's base
+    UniqueConstraint("id", "log_id", name="revisions_id"),  # finding a commit's base
     sqlite_with_rowid=False,
 )
 
