@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from msglog.errors import SourceError
 from msglog.store import Store
-from msglog.transfer.importers import chatgpt, claude_code, langchain, langgraph, openai_agents, openai_json
+from msglog.transfer.importers import chatgpt, claude_code, langchain, langgraph, llm, openai_agents, openai_json
 from msglog.transfer.importers.conversation import Checkpoints, Conversation, Tree
 from msglog.transfer.importers.detecting import detected, fitting
 from msglog.transfer.importers.planting import Planting
@@ -30,6 +30,7 @@ _SQLITE_READERS: Mapping[str, Callable[[Reading, Database], Iterator[Source]]] =
     "openai-agents": openai_agents.read,
     "langchain": langchain.read,
     "langgraph": langgraph.read,
+    "llm": llm.read,
 }
 
 FORMATS: Mapping[str, str] = MappingProxyType(
@@ -38,6 +39,7 @@ FORMATS: Mapping[str, str] = MappingProxyType(
         "claude-code": "a session of Claude Code as JSON Lines",
         "langchain": "LangChain's SQLChatMessageHistory in SQLite",
         "langgraph": "LangGraph's checkpoints in SQLite (SqliteSaver): the message channel",
+        "llm": "the log of the command llm, logs.db",
         "openai-agents": "sessions of the OpenAI Agents SDK in SQLite (SQLiteSession)",
         "openai": "messages in OpenAI's chat format as JSON or JSON Lines: alone, in lists, or in conversations",
     }

@@ -7,7 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msglog.errors import SourceError
-from msglog.transfer.importers import chatgpt, claude_code, langchain, langgraph, openai_agents, openai_json
+from msglog.transfer.importers import (
+    chatgpt,
+    claude_code,
+    langchain,
+    langgraph,
+    llm,
+    llm_responses,
+    openai_agents,
+    openai_json,
+)
 from msglog.transfer.importers.json_values import values
 from msglog.transfer.importers.sqlite_source import Database
 from msglog.transfer.report import Losses
@@ -20,10 +29,11 @@ _JSON: Mapping[str, Callable[[Any], bool]] = {
     "claude-code": claude_code.is_line,
     "openai": lambda value: openai_json.is_message(value) or openai_json.is_conversation(value),
 }
-_COLUMNS: Mapping[str, Sequence[str]] = {
-    "openai-agents": openai_agents.COLUMNS,
-    "langchain": langchain.COLUMNS,
-    "langgraph": langgraph.COLUMNS,
+_COLUMNS: Mapping[str, Sequence[Sequence[str]]] = {
+    "openai-agents": [openai_agents.COLUMNS],
+    "langchain": [langchain.COLUMNS],
+    "langgraph": [langgraph.COLUMNS],
+    "llm": [llm.COLUMNS, llm_responses.COLUMNS],
 }
 _NONE = "of none of the formats known here; msglog.transfer.importers.FORMATS lists them"
 
@@ -44,7 +54,7 @@ def detected(path: str, database: Database | None) -> str:
 
 def fitting(database: Database, name: str) -> bool:
     """Whether a database has tables of a format."""
-    return bool(database.with_columns(*_COLUMNS[name]))
+    return any(database.with_columns(*columns) for columns in _COLUMNS[name])
 
 
 def _of_json(path: str) -> str:
