@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable
 from typing import Any, Protocol
 
-from msglog.storage.requests import Request
+from msglog.storage.requests import Appended, Committed, Receive, Request
 
 
 class Queue(Protocol):
@@ -65,6 +65,12 @@ class Job:
         if self.error is not None:
             raise self.error
         return self.result
+
+    def entry_ids(self) -> list[str]:
+        """The ids of the entries that it brought in, or was to."""
+        if isinstance(self.result, (Appended, Committed)):
+            return [draft.entry.id for draft, _ in self.result.new]
+        return [row[1] for row in self.request.entries] if isinstance(self.request, Receive) else []
 
     @staticmethod
     def wake(jobs: Iterable[Job]) -> None:

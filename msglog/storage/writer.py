@@ -37,10 +37,8 @@ from msglog.storage.job import Job
 from msglog.storage.ledger import Ledger
 from msglog.storage.requests import (
     BATCH_BYTES,
-    Appended,
     Checkpoint,
     Checkpointed,
-    Committed,
     PurgeReceipt,
     RedactReceipt,
 )
@@ -450,8 +448,7 @@ class Writer:
             self.broken.__cause__ = failure
         for job in jobs:
             if job.error is None and stored is None:
-                brought_in = job.result.new if isinstance(job.result, (Appended, Committed)) else ()
-                job.error = CommitUncertainError(self.path, [draft.entry.id for draft, _ in brought_in])
+                job.error = CommitUncertainError(self.path, job.entry_ids())
             elif job.error is None and not stored:
                 job.error = explained(error, self.path)
         return bool(stored)
