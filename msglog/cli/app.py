@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from msglog.cli.output import complain, silence
+from msglog.cli.visible import exact_line
 from msglog.errors import MsgLogError
 
 F = TypeVar("F", bound=Callable[..., None])
@@ -36,6 +37,10 @@ INTERRUPTED = 130
 READER_LEFT = 141
 
 
+_UsageError: Any = typer.BadParameter.__base__
+"""What Typer raises where a command line is wrong: its own class in newer releases, Click's in older ones."""
+
+
 class Commands(TyperGroup):
     """All commands, listed by section."""
 
@@ -45,7 +50,13 @@ class Commands(TyperGroup):
         for section, names in SECTIONS.items():
             found = [(name, command) for name in names if (command := self.get_command(ctx, name)) is not None]
             with formatter.section(section):
-                formatter.write_dl([(f"{name:{wide}}", command.get_short_help_str(100)) for name, command in found])
+                _listed(formatter, [(f"{name:{wide}}", command.get_short_help_str(100)) for name, command in found])
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """The context of a run, which is as wide as the terminal."""
+        extra.setdefault("terminal_width", max(30, min(shutil.get_terminal_size((88, 24)).columns, 88)))
+        with _ending():
+            return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command, and end as it ended."""
@@ -73,7 +84,7 @@ class Command(TyperCommand):
             ]
             if rows:
                 with formatter.section(title):
-                    formatter.write_dl(rows)
+                    _listed(formatter, rows)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 the base's signature
         """The examples."""
@@ -84,11 +95,18 @@ class Command(TyperCommand):
                     formatter.write(f"{'':{formatter.current_indent}}$ {line}\n")
 
 
+def _listed(formatter: Any, rows: list[Any]) -> None:
+    formatter.write_dl(rows, col_max=min(30, formatter.width // 2 - 3))
+
+
 @contextmanager
 def _ending() -> Iterator[None]:
     """What goes wrong in a command becomes one line on standard error, and an exit code."""
     try:
         yield
+    except _UsageError as error:
+        error.message = exact_line(error.message)  # it may quote what was typed
+        raise
     except KeyboardInterrupt:
         raise typer.Exit(INTERRUPTED) from None
     except BrokenPipeError:
@@ -114,10 +132,6 @@ def no() -> NoReturn:
     raise typer.Exit(NO)
 
 
-def _help_width() -> int:
-    return max(30, min(shutil.get_terminal_size((88, 24)).columns, 88))
-
-
 app = typer.Typer(
     name="msglog",
     cls=Commands,
@@ -125,7 +139,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"], "terminal_width": _help_width()},
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 

@@ -16,7 +16,7 @@ from msglog.cli.app import command, fail
 from msglog.cli.messages import OUTSIDE
 from msglog.cli.opening import chosen, writing
 from msglog.cli.options import AsJson, BranchName, LogName, StoreFile
-from msglog.cli.output import progress, say, show_json
+from msglog.cli.output import progress, say, show, show_json
 from msglog.errors import InvalidMessageError, MsgLogError
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def append(
     if as_json:
         show_json({"log": log, "branch": branch, "messages": 1, "seq": seq})
     else:
-        say(f"stored as {seq}")
+        show(f"stored as {seq}")
 
 
 def _append_lines(log: MessageLog, *, as_json: bool) -> None:
@@ -93,9 +93,16 @@ def _append_lines(log: MessageLog, *, as_json: bool) -> None:
                         show_json({"log": log.name, "branch": log.branch, "messages": len(entries), "seq": seq})
                 if fault is not None:
                     fail(f"line {batch[len(entries)].number:,}: {fault}")
-        finally:
-            if not as_json:
-                say(f"{done:,} stored, the last one as {seq}" if done else "nothing was stored")
+        except BaseException:
+            say(stored(done, seq))
+            raise
+    if not as_json:
+        show(stored(done, seq))
+
+
+def stored(count: int, seq: int) -> str:
+    """What came of it, in words."""
+    return f"{count:,} stored, the last one as {seq}" if count else "nothing was stored"
 
 
 @dataclass(frozen=True, slots=True)

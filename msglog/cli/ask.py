@@ -61,7 +61,7 @@ def _cell(value: object) -> str:
 
 @command("schema", "msglog schema")
 def schema(whole_store: WholeStore = None, *, store: StoreFile = None, as_json: AsJson = False) -> None:
-    """Tell what `msglog sql` can ask: the views for people, and the tables behind them, with their columns."""
+    """List the views and tables that `msglog sql` can ask."""
     with reading(chosen(store, whole_store)) as opened:
         found = {
             name: [row["name"] for row in opened.sql("SELECT name FROM pragma_table_info(?)", (name,))]
@@ -95,7 +95,8 @@ def stats(whole_store: WholeStore = None, *, store: StoreFile = None, as_json: A
     if as_json:
         show_json(found, store=path)
         return
-    from msglog.cli.tables import facts, size
+    from msglog.cli.tables import facts
+    from msglog.cli.words import size
 
     log = f" and {size(found.wal_bytes)} in its write-ahead log" if found.wal_bytes else ""
     show(

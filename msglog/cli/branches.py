@@ -9,7 +9,7 @@ import typer
 from msglog.cli.app import command
 from msglog.cli.opening import chosen, reading, writing
 from msglog.cli.options import AsJson, BranchName, LogName, Revision, StoreFile
-from msglog.cli.output import say, show, show_json
+from msglog.cli.output import show, show_json
 from msglog.cli.revisions import found_revision
 from msglog.errors import UnknownLogError
 
@@ -65,7 +65,7 @@ def fork(
     if as_json:
         show_json({"log": log, "branch": name, "head": head})
     else:
-        say(f"branch {name!r} of {log!r} is at {head}")
+        show(f"branch {name!r} of {log!r} is at {head}")
 
 
 @command("rewind", "msglog rewind customer-123 main~3")
@@ -77,7 +77,10 @@ def rewind(
     store: StoreFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show again what a revision showed, as a new revision of the branch. Nothing is lost: what came after stays."""
+    """Show again what a revision showed.
+
+    This is a new revision of the branch. Nothing is lost by it: what the branch showed before stays reachable.
+    """
     with writing(chosen(store)) as opened:
         on = opened.log(log, branch)
         before = on.head()
@@ -86,4 +89,4 @@ def rewind(
     if as_json:
         show_json({"log": log, "branch": branch, "head": head, "before": before, "messages": shown})
     else:
-        say(f"branch {branch!r} of {log!r} shows {shown} messages again; what it showed before is {before}")
+        show(f"branch {branch!r} of {log!r} shows {shown} messages again; what it showed before is {before}")

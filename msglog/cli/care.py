@@ -9,7 +9,7 @@ import typer
 from msglog.cli.app import command, no
 from msglog.cli.opening import chosen, reading, writing
 from msglog.cli.options import AsJson, OneLog, StoreFile, WholeStore
-from msglog.cli.output import say, show, show_json
+from msglog.cli.output import show, show_json
 from msglog.cli.visible import exact_line
 
 if TYPE_CHECKING:
@@ -31,14 +31,14 @@ def verify(
         if report.truncated:
             show("… and more")
         looked = f"{report.logs:,} logs, {report.entries:,} messages, {report.revisions:,} revisions"
-        say(f"{'all is well' if report.ok else 'PROBLEMS FOUND'}: {looked}")
+        show(f"{'all is well' if report.ok else 'PROBLEMS FOUND'}: {looked}")
     if not report.ok:
         no()
 
 
 @command("doctor", "msglog doctor")
 def doctor(whole_store: WholeStore = None, *, store: StoreFile = None, as_json: AsJson = False) -> None:
-    """Tell what is unsafe, or soon will be, about a store, its SQLite library and where it lies.
+    """Tell what is unsafe about a store and where it lies.
 
     It looks around the content, which is for `msglog verify`. Exit code 1 where something is to be done.
     """
@@ -85,23 +85,26 @@ def backup(
     if as_json:
         show_json({"store": path, "backup": target})
     else:
-        say(f"{target} holds what {path} held")
+        show(f"{target} holds what {path} held")
 
 
 @command("compact", "msglog compact")
 def compact(whole_store: WholeStore = None, *, store: StoreFile = None, as_json: AsJson = False) -> None:
-    """Bring the write-ahead log into the file, and give unused space back. Other writers wait meanwhile."""
+    """Give unused space back to the file system.
+
+    The write-ahead log is brought into the file, and the file is written anew; other writers wait meanwhile.
+    """
     with writing(chosen(store, whole_store)) as opened:
         report = opened.compact()
     if as_json:
         show_json(report)
         return
-    from msglog.cli.tables import size
+    from msglog.cli.words import size
 
     before, after = report.bytes_before + report.wal_bytes_before, report.bytes_after + report.wal_bytes_after
-    say(f"{size(before)} before, {size(after)} now")
+    show(f"{size(before)} before, {size(after)} now")
     if not report.complete:
-        say("a reader keeps the last pages in the write-ahead log; they go into the file with a later checkpoint")
+        show("a reader keeps the last pages in the write-ahead log; they go into the file with a later checkpoint")
 
 
 @command("migrate", "msglog migrate agent.db")
@@ -121,4 +124,4 @@ def migrate(whole_store: WholeStore = None, *, store: StoreFile = None, as_json:
     if as_json:
         show_json({"store": path, "before": before or version, "version": version})
     else:
-        say(f"{path} was of version {before} and is now of {version}" if before else f"{path} is current ({version})")
+        show(f"{path} was of version {before} and is now of {version}" if before else f"{path} is current ({version})")

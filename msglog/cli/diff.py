@@ -28,9 +28,10 @@ def diff(
     store: StoreFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what changed between two views, and how much of the prompt's beginning is the same in both.
+    """Compare two views, and the beginnings of their prompts.
 
-    That is what a provider's prompt cache still covers; tokens are estimates. Exit code 1 where the views differ.
+    The messages that both begin with are what a provider's prompt cache still covers; tokens are estimates. Exit code
+    1 where the views differ.
     """
     from msglog.budget import estimate_tokens
     from msglog.budget.tokens import MEDIA_TOKENS
@@ -118,7 +119,8 @@ def _print(
     from rich.text import Text
 
     from msglog.cli.lines import message_line
-    from msglog.cli.tables import facts, many
+    from msglog.cli.tables import facts
+    from msglog.cli.words import many
 
     show(Text.assemble((exact_line(log), "bold"), (f"  {exact_line(names[0])} → {exact_line(names[1])}", "dim")), "")
     sizes = [

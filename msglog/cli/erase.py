@@ -10,8 +10,8 @@ import typer
 from msglog.cli.app import command
 from msglog.cli.opening import chosen, reading, writing
 from msglog.cli.options import AsJson, LogName, StoreFile
-from msglog.cli.output import say, show_json
-from msglog.cli.tables import many
+from msglog.cli.output import say, show, show_json
+from msglog.cli.words import many
 
 _LATER = "; a reader still holds a copy in the write-ahead log, the next checkpoint takes it away"
 
@@ -33,9 +33,9 @@ def redact(
     if as_json:
         show_json(receipt, log=log)
         return
-    say(f"message {receipt.seq} of {log!r} is redacted{'' if receipt.complete else _LATER}")
+    show(f"message {receipt.seq} of {log!r} is redacted{'' if receipt.complete else _LATER}")
     if receipt.summaries:
-        say(f"summaries that may still tell of it: {', '.join(receipt.summaries)}")
+        show(f"summaries that may still tell of it: {', '.join(receipt.summaries)}")
 
 
 @command("purge", "msglog purge customer-123", "msglog purge customer-123 --yes")
@@ -46,7 +46,10 @@ def purge(
     store: StoreFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take a whole log away for good, all branches, with its name. Asks first."""
+    """Take a whole log away for good.
+
+    All of its branches go, and its name. It asks first.
+    """
     path = chosen(store)
     if not yes:
         with reading(path) as opened:
@@ -63,4 +66,4 @@ def purge(
     if as_json:
         show_json(receipt)
     else:
-        say(f"{many(receipt.entries, 'message')} of {log!r} are gone{'' if receipt.complete else _LATER}")
+        show(f"{many(receipt.entries, 'message')} of {log!r} are gone{'' if receipt.complete else _LATER}")

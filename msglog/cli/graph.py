@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from msglog.cli.tables import many
 from msglog.cli.visible import exact_line
+from msglog.cli.words import many
 
 if TYPE_CHECKING:
     from msglog.sync import Store

@@ -26,10 +26,11 @@ def lineage(
     store: StoreFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Draw the revisions of a log, the oldest above: runs of appends on one line, edits, branches and their heads.
+    """Draw where a conversation's contexts came from.
 
-    The numbers are those of revisions, which other commands take as REV; "→ 7" is how many messages are shown there.
-    A summary names the seqs of the messages that it covers.
+    The oldest revision stands above; a run of appends is one line. The numbers are those of revisions, which other
+    commands take as REV; "→ 7" is how many messages are shown there. A summary names the seqs of the messages that it
+    covers.
     """
     if dot + mermaid + svg + as_json > 1:
         raise typer.BadParameter("only one of --dot, --mermaid, --svg and --json can be drawn")

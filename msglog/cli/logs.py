@@ -23,7 +23,8 @@ def logs(
     prefix: Annotated[str, typer.Option("--prefix", metavar="TEXT", help="Whose names begin with this.")] = "",
     tag: Annotated[str | None, typer.Option("--tag", metavar="TAG", help="That have this tag.")] = None,
     order: Annotated[
-        Literal["activity", "name", "entries"], typer.Option("--order", help="The newest, or the largest, comes last.")
+        Literal["activity", "name", "entries"],
+        typer.Option("--order", metavar="ORDER", help="activity, name or entries."),
     ] = "activity",
     last: Annotated[int | None, typer.Option("--last", "-n", metavar="N", min=0, help="Only the last N.")] = None,
     sizes: Annotated[bool, typer.Option("--sizes", help="With their bytes: reads all messages.")] = False,
@@ -47,8 +48,9 @@ def logs(
 def _table(found: list[LogInfo], *, sizes: bool) -> None:
     from rich.text import Text
 
-    from msglog.cli.tables import Column, size, table
+    from msglog.cli.tables import Column, table
     from msglog.cli.visible import one_line
+    from msglog.cli.words import size
 
     columns = [
         Column("log"),
@@ -94,7 +96,7 @@ def describe(
     store: StoreFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what there is to say of a log; with options, change its title, tags and metadata first."""
+    """Tell of a log, or change its title, tags and metadata."""
     path = chosen(store)
     changes: dict[str, Any] = {}
     if title is not None:
@@ -129,7 +131,8 @@ def _pair(given: str) -> tuple[str, Any]:
 
 
 def _facts(info: LogInfo) -> None:
-    from msglog.cli.tables import facts, size
+    from msglog.cli.tables import facts
+    from msglog.cli.words import size
 
     pairs = [
         ("log", info.name),

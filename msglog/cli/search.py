@@ -46,10 +46,11 @@ def search(
     store: StoreFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find messages by their words, the newest first, in texts, calls of tools and their results.
+    """Find messages by their words, the newest first.
 
-    Case and accents make no difference, and no input is an error. Everything that was ever appended is searched, or
-    with --branch what a model is shown now. Times are in UTC. Exit code 1 where nothing is found.
+    The words are looked for in texts, calls of tools and their results. Case and accents make no difference, and no
+    input is an error. Everything that was ever appended is searched, or with --branch what a model is shown now.
+    Times are in UTC. Exit code 1 where nothing is found.
     """
     if branch is not None and log is None:
         raise typer.BadParameter("--branch is one of a log: name it with --log")
@@ -59,11 +60,11 @@ def search(
             found = opened.log(log, branch).search(wanted, role=role, since=start, limit=limit)
         else:
             found = opened.search(wanted, log=log, role=role, since=start, limit=limit)
-    for hit in found:
+    for number, hit in enumerate(found):
         if as_json:
             show_json({**json_line(hit.log, hit.message), "context": list(hit.context)})
         else:
-            _print(hit)
+            _print(hit, apart=number > 0)
     if not found:
         if not as_json:
             say("nothing found")
@@ -81,7 +82,7 @@ def _moment(given: str) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _print(hit: Hit) -> None:
+def _print(hit: Hit, *, apart: bool) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
@@ -91,7 +92,7 @@ def _print(hit: Hit) -> None:
     head = Text.assemble((exact_line(hit.log), "bold"), (f"  {message.seq}", "dim"), "  ")
     head.append(message.role, ROLES[message.role])
     head.append(f"{'  summary' if message.kind == 'summary' else ''}  {message.at:%Y-%m-%d %H:%M}", "dim")
-    show(head, Padding(highlighted(hit.context), (0, 0, 1, 4)))
+    show(*([""] if apart else []), head, Padding(highlighted(hit.context), (0, 0, 0, 4)))
 
 
 def highlighted(context: tuple[Fragment, ...]) -> Text:

@@ -46,10 +46,10 @@ def show(
     store: StoreFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Read a conversation as a transcript: what a branch shows a model now.
+    """Read a conversation as a transcript.
 
-    Results of tools stand beneath their calls, shortened; summaries say how many messages they stand for. On a
-    terminal Markdown is drawn. Times are in UTC.
+    It is what a branch shows a model now. Results of tools stand beneath their calls, shortened; summaries say how
+    many messages they stand for. On a terminal Markdown is drawn. Times are in UTC.
     """
     if raw and at is not None:
         raise typer.BadParameter("--raw is the whole log, so there is no --at for it")
@@ -84,9 +84,9 @@ def _raw(log: MessageLog, last: int | None) -> Iterable[StoredMessage]:
 def _head(log: str, where: str, size: int) -> None:
     from rich.text import Text
 
-    from msglog.cli.tables import many
+    from msglog.cli.words import many
 
-    put(Text.assemble((exact_line(log), "bold"), (f"  {exact_line(where)}, {many(size, 'message')}", "dim")), "")
+    put(Text.assemble((exact_line(log), "bold"), (f"  {exact_line(where)}, {many(size, 'message')}", "dim")))
 
 
 def _transcribe(store: Store, log: str, messages: Iterable[StoredMessage], *, full: bool) -> None:
@@ -101,8 +101,8 @@ def _transcribe(store: Store, log: str, messages: Iterable[StoredMessage], *, fu
         at = cast("StoredMessage", turn.message).at
         if at.date() != day:
             day = at.date()
-            put(Text(f"{day:%A, %d %B %Y}", style="dim"), "")
-        put(transcript.drawn(turn))
+            put("", Text(f"{day:%A, %d %B %Y}", style="dim"))
+        put("", transcript.drawn(turn))
 
 
 def _stored(message: StoredMessage) -> str:

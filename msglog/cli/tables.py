@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from rich.cells import cell_len
 from rich.table import Table
@@ -14,7 +15,7 @@ from msglog.cli.visible import exact_line
 
 GAP = 2
 _LEAST = 12
-"""Columns below which a text is not shortened."""
+"""Columns that a text keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +35,13 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[str | Text]]) -> Ta
         max([cell_len(column.title), *(cell_len(row[at].plain) for row in cells)]) for at, column in enumerate(columns)
     ]
     kept = _fitting(columns, wide)
+    widths = _shrunk(columns, wide, kept)
     made = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="dim")
     for at in kept:
         column = columns[at]
+        justify: Literal["left", "right"] = "right" if column.right else "left"
         made.add_column(
-            column.title,
-            justify="right" if column.right else "left",
-            style=column.style,
-            no_wrap=True,
-            overflow="ellipsis",
-            min_width=wide[at] if column.right else min(wide[at], _LEAST),
+            column.title, justify=justify, style=column.style, no_wrap=True, overflow="ellipsis", width=widths[at]
         )
     for row in cells:
         made.add_row(*(row[at] for at in kept))
@@ -51,6 +49,7 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[str | Text]]) -> Ta
 
 
 def _fitting(columns: Sequence[Column], wide: Sequence[int]) -> list[int]:
+    """The columns for which there is space, where texts are shortened."""
     kept = list(range(len(columns)))
     while sum(min(wide[at], 24) for at in kept) + GAP * (len(kept) - 1) > width():
         most = max(kept, key=lambda at: columns[at].spare)
@@ -58,6 +57,20 @@ def _fitting(columns: Sequence[Column], wide: Sequence[int]) -> list[int]:
             break
         kept.remove(most)
     return kept
+
+
+def _shrunk(columns: Sequence[Column], wide: Sequence[int], kept: Sequence[int]) -> dict[int, int]:
+    """The widths of the columns: the widest texts are shortened until all fit."""
+    widths = {at: min(wide[at], width()) for at in kept}
+    texts = [at for at in kept if not columns[at].right]
+    over = sum(widths.values()) + GAP * (len(kept) - 1) - width()
+    while over > 0 and texts:
+        widest = max(texts, key=lambda at: widths[at])
+        if widths[widest] <= _LEAST:
+            break
+        widths[widest] -= 1
+        over -= 1
+    return widths
 
 
 def facts(pairs: Sequence[tuple[str, str]]) -> Table:
@@ -68,18 +81,3 @@ def facts(pairs: Sequence[tuple[str, str]]) -> Table:
     for name, value in pairs:
         made.add_row(name, Text(exact_line(value)))
     return made
-
-
-def size(count: int) -> str:
-    """Bytes, in a unit that people read."""
-    amount = float(count)
-    for unit in ("B", "kB", "MB", "GB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} TB"
-
-
-def many(count: int, one: str, more: str | None = None) -> str:
-    """A count with its noun."""
-    return f"{count:,} {one if count == 1 else more or one + 's'}"

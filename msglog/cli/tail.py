@@ -35,10 +35,10 @@ def tail(
     store: StoreFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print the newest messages that a branch brought in, one a line, and with -f those that come, as they come.
+    """Print the newest messages, and with -f those that come.
 
-    They may come from any process. The number before each is its seq: after an end of any kind, --after takes up
-    there. Each line is handed on at once.
+    They are those that a branch brought in, one a line. They may come from any process. The number before each is its
+    seq: after an end of any kind, --after takes up there. Each line is handed on at once.
     """
     with reading(chosen(store)) as opened:
         on = opened.log(log, branch)

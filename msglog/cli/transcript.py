@@ -14,8 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from msglog.cli.output import on_terminal, width
-from msglog.cli.tables import many
 from msglog.cli.visible import exact_line, one_line, visible
+from msglog.cli.words import many
 from msglog.message import StoredMessage, ToolCall
 from msglog.transfer.turns import Turn, Turns
 
@@ -59,7 +59,7 @@ class Transcript:
                 body.append(Text("  no result", style="dim italic"))
             else:
                 body.append(self._result(cast("StoredMessage", result), "  "))
-        return Group(self._head(message), Padding(Group(*body), (0, 0, 1, _indent())))
+        return Group(self._head(message), Padding(Group(*body), (0, 0, 0, _indent())))
 
     def _head(self, message: StoredMessage) -> RenderableType:
         left = Text.assemble(

@@ -16,8 +16,8 @@ from msglog.cli.opening import chosen, reading
 from msglog.cli.options import AsJson, BranchName, StoreFile, WholeStore
 from msglog.cli.output import progress, say, show, show_json
 from msglog.cli.revisions import found_revision
-from msglog.cli.tables import many
 from msglog.cli.visible import exact_line
+from msglog.cli.words import many
 
 if TYPE_CHECKING:
     from msglog.message import StoredMessage
@@ -52,7 +52,7 @@ def export(
     branch: BranchName = "main",
     at: Annotated[str | None, typer.Option("--at", metavar="REV", help="As this revision of the one --log.")] = None,
     form: Annotated[
-        Format | None, typer.Option("--format", help="What to write, where the name of the file does not tell.")
+        Format | None, typer.Option("--format", metavar="FORM", help="bundle, markdown, html, json or finetuning.")
     ] = None,
     store: StoreFile = None,
     as_json: AsJson = False,
@@ -80,11 +80,12 @@ def export(
             if len(names) != 1 and kind != "finetuning":
                 raise typer.BadParameter("this form holds one log: name it with --log")
             logs, messages = len(names), _views(opened, names, branch, at, kind, target)
-    if as_json:
-        if target != "-":
-            show_json({"file": target, "format": kind, "logs": logs, "messages": messages})
+    if target == "-":
+        say(f"{many(logs, 'log')}, {many(messages, 'message')}")
+    elif as_json:
+        show_json({"file": target, "format": kind, "logs": logs, "messages": messages})
     else:
-        say(f"{many(logs, 'log')}, {many(messages, 'message')} in {target if target != '-' else 'all'}")
+        show(f"{target} holds {many(logs, 'log')}, {many(messages, 'message')}")
 
 
 def _views(store: Store, names: list[str], branch: str, at: str | None, kind: Format, target: str) -> int:
@@ -141,10 +142,11 @@ def import_(
     store: StoreFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Bring conversations into a store: a bundle, or another program's file. Makes the store where there is none.
+    """Bring in a bundle, or another program's file.
 
-    What the file is, is told from the file. What is in the store already is recognised: doing it again adds nothing,
-    and after an interruption it goes on. What cannot be carried over is listed.
+    The store is made where there is none. What the file is, is told from the file. What is in the store already is
+    recognised: doing it again adds nothing, and after an interruption it goes on. What cannot be carried over is
+    listed.
     """
     from msglog.transfer.importers import FORMATS
 
@@ -211,4 +213,4 @@ def _print(report: ImportReport, path: str) -> None:
     came = "would come" if report.dry_run else "came"
     known = f", {report.entries_known:,} were there already" if report.entries_known else ""
     new = f"{many(report.entries_new, 'message')} {came} into {path}, in {many(len(report.logs), 'log')}"
-    say(f"{report.format}: {new}{known}")
+    show(f"{report.format}: {new}{known}")

@@ -24,14 +24,15 @@ By: TypeAlias = Literal["log", "branch", "model", "day"]
 def usage(
     whole_store: WholeStore = None,
     *,
-    by: Annotated[By, typer.Option("--by", help="Added up by what.")] = "log",
+    by: Annotated[By, typer.Option("--by", metavar="WHAT", help="log, branch, model or day.")] = "log",
     log: OneLog = None,
     store: StoreFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what models took, in tokens and dollars, each response counted once. Days are in UTC.
+    """Tell what models took, in tokens and dollars.
 
-    A response is a message whose metadata holds `usage`. Where a model's price is not known, the cost has a "+".
+    Each response is counted once: it is a message whose metadata holds `usage`. Where a model's price is not known,
+    the cost has a "+".
     """
     with reading(chosen(store, whole_store)) as opened:
         names = [info.name for info in opened.logs(order="name")] if log is None else [opened.describe(log).name]

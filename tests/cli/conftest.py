@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import io
+import json
 import os
 import pty
 import shutil
@@ -14,12 +15,12 @@ import termios
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import msglog.sync
 from msglog.cli.commands import app
+from msglog.transfer import export_bundle
 
 HOSTILE = (
     "\x1b]8;;http://evil\x07[b]x[/b] \r over \x9b31m \u202eabc \u200b \U000e0041 \x00 <b> `code` [l](javascript:a)"
@@ -34,6 +35,9 @@ class Ran:
     code: int
     out: str
     err: str
+
+
+Run = Callable[..., Ran]
 
 
 def make_story(path: Path) -> None:
@@ -65,7 +69,8 @@ def hostile_name() -> str:
 def make_hostile(log: msglog.sync.MessageLog) -> None:
     """Hostile content in every place that takes some."""
     text, name = HOSTILE + "\ud800", hostile_name()
-    log.add("user", text, id=name, name=name, meta={"model": text, "labels": [text], text: text})
+    meta = {"model": text, "usage": {"input_tokens": 9}, "labels": [text], text: text}
+    log.add("user", text, id=name, name=name, meta=meta)
     call = {"id": name, "name": text, "args": {text: [text]}}
     log.append({"role": "assistant", "content": [{"type": text, "x": text}], "tool_calls": [call], text: text})
     log.add("tool", {text: text}, tool_call_id=name)
@@ -90,6 +95,15 @@ def story(story_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.fixture
+def bundle(story_file: Path, tmp_path: Path) -> Path:
+    """A bundle of the store."""
+    path = tmp_path / "backup.bundle"
+    with msglog.sync.open(story_file, read_only=True) as store:
+        export_bundle(store, path)
+    return path
+
+
+@pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
     """Run a command in this process, without a terminal."""
 
@@ -104,6 +118,39 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
         return Ran(code if isinstance(code, int) else int(code is not None), printed.out, printed.err)
 
     return run
+
+
+def invocations(log: str, folder: Path) -> dict[str, list[str]]:
+    """Every command, on a log that holds something; those that change it come last. Servers are tested elsewhere."""
+    return {
+        "logs": ["logs", "--sizes"],
+        "show": ["show", log],
+        "tail": ["tail", log, "--all"],
+        "search": ["search", "over"],
+        "lineage": ["lineage", log],
+        "diff": ["diff", log, "0", "main"],
+        "branches": ["branches", log],
+        "usage": ["usage", "--by", "model"],
+        "sql": ["sql", "SELECT * FROM active_entries"],
+        "schema": ["schema"],
+        "stats": ["stats"],
+        "verify": ["verify"],
+        "doctor": ["doctor"],
+        "backup": ["backup", str(folder / "backup.db")],
+        "export": ["export", str(folder / "talk.md"), "--log", log],
+        "import": ["import", str(folder / "backup.bundle"), "--dry-run"],
+        "compact": ["compact"],
+        "migrate": ["migrate"],
+        "describe": ["describe", log, "--title", hostile_name(), "--tag", hostile_name()],
+        "append": ["append", log, "user", "hello"],
+        "fork": ["fork", log, f"{hostile_name()}2"],
+        "rewind": ["rewind", log, "1"],
+        "redact": ["redact", log, "1"],
+        "purge": ["purge", log, "--yes"],
+    }
+
+
+SERVERS = {"serve", "token"}
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -132,27 +179,55 @@ def process() -> Callable[..., Ran]:
     return process
 
 
-@pytest.fixture
-def terminal() -> Callable[..., Ran]:
-    """Run a command on a terminal of so many columns, which answers what it is told to; all it shows is in `out`."""
+ONE_AFTER_ANOTHER = """
+import json, sys
+from msglog.cli.commands import app
+for arguments in json.loads(sys.argv[1]):
+    try:
+        app(arguments, prog_name="msglog")
+    except SystemExit as ended:
+        print("[exit", str(ended.code) + "]", flush=True)
+"""
+"""What runs several commands in one process, since starting one takes longer than most of them."""
 
-    def terminal(*arguments: str, columns: int = 80, answer: str = "", **more: str) -> Ran:
+
+@pytest.fixture
+def terminal() -> Callable[..., str]:
+    """Run commands on a terminal of so many columns, which types an answer; what it shows, each with its exit code."""
+
+    def terminal(*commands: list[str], columns: int = 80, answer: str = "", **more: str) -> str:
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        command: list[Any] = [sys.executable, "-W", "error", "-m", "msglog", *arguments]
+        command = [sys.executable, "-W", "error", "-c", ONE_AFTER_ANOTHER, json.dumps(commands)]
         with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment(**more)) as child:
             os.close(theirs)
             os.write(ours, answer.encode())
             shown = b""
-            while True:
-                try:
-                    piece = os.read(ours, 65536)
-                except OSError:  # how Linux says that the other end is closed
-                    break
-                if not piece:
-                    break
+            while piece := _read(ours):
                 shown += piece
         os.close(ours)
-        return Ran(child.returncode, shown.decode().replace("\r\n", "\n"), "")
+        assert child.returncode == 0
+        return shown.decode().replace("\r\n", "\n")
 
     return terminal
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # how Linux says that nobody holds the other end any more
+        return b""
+
+
+@pytest.fixture
+def snapshot(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compare a text with the one that is kept under a name; with MSGLOG_RENEW=1 in the environment, keep it."""
+
+    def check(name: str, text: str) -> None:
+        kept = Path(__file__).parent / "snapshots" / f"{name}.txt"
+        if os.environ.get("MSGLOG_RENEW"):
+            kept.parent.mkdir(exist_ok=True)
+            kept.write_text(text, encoding="utf-8")
+        assert text == kept.read_text(encoding="utf-8"), f"{kept} says otherwise; MSGLOG_RENEW=1 renews it"
+
+    return check

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import msglog.sync
-from tests.cli.conftest import Ran
-
-Run = Callable[..., Ran]
+from tests.cli.conftest import Run
 
 
 def contents(path: Path, log: str) -> list[object]:
