@@ -21,7 +21,7 @@ from msglog.storage.migrate import version_of
 from msglog.storage.requests import Checkpointed
 from msglog.storage.rows import moment
 from msglog.storage.surroundings import FileState
-from msglog.storage.writer import WAL_BYTES
+from msglog.storage.upkeep import WAL_BYTES
 
 MOST_WAL_BYTES = 8 * WAL_BYTES
 """A write-ahead log of this size has outgrown what the writer's checkpoints keep it to."""

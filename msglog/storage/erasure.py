@@ -116,10 +116,14 @@ def purge(transaction: Transaction, request: Purge) -> PurgeReceipt:
     )
     firsts = transaction.execute(f"SELECT min(n) FROM entries WHERE log_id = ? GROUP BY n / {BLOCK}", (state.id,))
     forget(transaction.execute, [n for (n,) in firsts])
-    for table in ("branches", "entries", "revisions", "chunks"):
-        transaction.execute(f"DELETE FROM {table} WHERE log_id = ?", (state.id,))
+    _delete_rows(transaction, state.id)
     transaction.execute(sql.SET_MARK, (ERASURE, IN_FILE))
     transaction.ledger.logs.pop(request.log, None)
     transaction.wrote_what(sql.PURGE_IS_STORED, state.id, at)
     transaction.erased = True
     return PurgeReceipt(request.log, state.entry_count, state.revision_count, moment(at), complete=False)
+
+
+def _delete_rows(transaction: Transaction, log_id: int) -> None:
+    for table in ("branches", "entries", "revisions", "chunks"):
+        transaction.execute(f"DELETE FROM {table} WHERE log_id = ?", (log_id,))

@@ -42,15 +42,19 @@ def query(file: StoreFile, text: str, parameters: Sequence[Any] | Mapping[str, A
 def backup(file: StoreFile, target: str) -> None:
     """Copy the file as it is at one moment; the copy gets its name when it is whole and synced."""
     with appearing(target) as partial:
+        _copy(file, partial)
+
+
+def _copy(file: StoreFile, target: str) -> None:
+    try:
+        connection = file.driver.connect(file.path, read_only=True)
         try:
-            connection = file.driver.connect(file.path, read_only=True)
-            try:
-                connection.execute("PRAGMA busy_timeout = 5000")
-                connection.execute("VACUUM INTO ?", (partial,))
-            finally:
-                dismiss(connection)
-        except DriverError as error:
-            raise explained(error, file.path) from error
+            connection.execute("PRAGMA busy_timeout = 5000")
+            connection.execute("VACUUM INTO ?", (target,))
+        finally:
+            dismiss(connection)
+    except DriverError as error:
+        raise explained(error, file.path) from error
 
 
 def name_beside(path: str, why: str) -> str:

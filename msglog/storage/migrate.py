@@ -98,21 +98,29 @@ def _upgrade(connection: Connection, path: str) -> None:
     try:
         version = version_of(connection, path)  # another process may have come first
         if version != VERSION:
-            for name, kind in connection.execute(
-                "SELECT name, type FROM sqlite_master WHERE type IN ('trigger', 'view') AND sql LIKE 'CREATE %'"
-            ):
-                if name in _own_objects():
-                    connection.execute(f'DROP {kind} "{name}"')
-            for statement in migration_statements(version):
-                connection.execute(statement)
-            for statement in object_statements():
-                connection.execute(statement)
-            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            _change_tables(connection, version)
+            _make_objects(connection)
         connection.execute("COMMIT")
     except BaseException:
         with suppress(DriverError):  # what failed may have ended the transaction already
             connection.execute("ROLLBACK")
         raise
+
+
+def _change_tables(connection: Connection, version: str | None) -> None:
+    for name, kind in connection.execute(
+        "SELECT name, type FROM sqlite_master WHERE type IN ('trigger', 'view') AND sql LIKE 'CREATE %'"
+    ):
+        if name in _own_objects():
+            connection.execute(f'DROP {kind} "{name}"')
+    for statement in migration_statements(version):
+        connection.execute(statement)
+
+
+def _make_objects(connection: Connection) -> None:
+    for statement in object_statements():
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
 
 def migrations_path() -> Path:

@@ -46,7 +46,7 @@ def repair(transaction: Transaction, request: Repair) -> RepairReport:
     keep, wrote = False, transaction.wrote
     try:
         found = integrity.verify(transaction.connection)
-        mended = list(_mended(transaction, found))
+        mended = _mend(transaction, found)
         left = integrity.verify(transaction.connection) if mended else found
         keep = bool(mended) and not request.dry_run
     finally:
@@ -60,6 +60,10 @@ def repair(transaction: Transaction, request: Repair) -> RepairReport:
         execute(sql.SET_MARK, (REPAIRED, at))
         transaction.wrote_what("SELECT 1 FROM marks WHERE name = ? AND value = ?", REPAIRED, at)
     return RepairReport(request.dry_run, tuple(mended), tuple(left.problems), found.truncated)
+
+
+def _mend(transaction: Transaction, found: Report) -> list[Mend]:
+    return list(_mended(transaction, found))
 
 
 def _mended(transaction: Transaction, found: Report) -> Iterator[Mend]:

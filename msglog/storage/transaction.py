@@ -63,13 +63,17 @@ class Transaction:
         if self._chunks:
             many(sql.INSERT_CHUNK, self._chunks)
         many(sql.INSERT_REVISION, self._revisions)
+        self._move_heads()
+        self._entries, self._revisions, self._chunks = [], [], []
+        self._moved, self._grown, self._pending = {}, {}, {}
+
+    def _move_heads(self) -> None:
+        many = self.connection.executemany
         many(
             sql.UPDATE_LOG,
             [(s.entry_count, s.revision_count, s.chain_hash, s.id) for s in self._grown.values()],
         )
         many(sql.UPDATE_BRANCH, [(head.number, *key) for key, head in self._moved.items()])
-        self._entries, self._revisions, self._chunks = [], [], []
-        self._moved, self._grown, self._pending = {}, {}, {}
 
     # State
 

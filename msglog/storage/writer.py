@@ -11,12 +11,12 @@ is then carried out on the caller's thread, which saves two hops between threads
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 
 from msglog.errors import (
     BatchTooLargeError,
@@ -32,33 +32,19 @@ from msglog.storage import statements as sql
 from msglog.storage import wal
 from msglog.storage.dispatch import carry_out
 from msglog.storage.engine import Connection, Driver, DriverError, dismiss, explained
-from msglog.storage.erasure import ERASURE, IN_FILE, IN_LOG
 from msglog.storage.job import Job
 from msglog.storage.ledger import Ledger
-from msglog.storage.requests import (
-    BATCH_BYTES,
-    Checkpoint,
-    Checkpointed,
-    PurgeReceipt,
-    RedactReceipt,
-)
+from msglog.storage.requests import BATCH_BYTES, Checkpoint
 from msglog.storage.transaction import Transaction
 from msglog.storage.turnstile import Turnstile
+from msglog.storage.upkeep import Upkeep
+
+_logger = logging.getLogger("msglog")
 
 BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
 
 GROUP_REQUESTS = 256
 GROUP_BYTES = 4 * 2**20
-
-WAL_PAGES = 1000
-"""About so many pages in the write-ahead log call for a checkpoint."""
-REWRITE_PAUSE = 60.0
-"""Seconds until a rewrite of the file that failed is tried again."""
-REWRITE_WAIT = 1.0
-"""Seconds that a checkpoint after a rewrite that was asked for waits for readers."""
-
-WAL_BYTES = 8 * 2**20
-"""A write-ahead log of this size calls for one that waits for readers."""
 
 
 class Writer:
@@ -87,15 +73,9 @@ class Writer:
         self._alarm.acquire()
         self._closing = False
         self._thread: threading.Thread | None = None
-        self._pages = 0
+        self._upkeep = Upkeep(self._connected)
         self._wal = f"{path}-wal"
         self._index = f"{path}-shm"
-        self._wal_size = 0
-        self._tried_at = 0
-        self._doubtful = False  # a sync failed: what it was to write may be in memory alone
-        self._erasing = False  # what was erased may still lie in the write-ahead log
-        self._rewriting = False  # … and in the file
-        self._rewrite_at = 0.0
 
     # For callers
 
@@ -207,7 +187,7 @@ class Writer:
         with contextlib.suppress(OSError):
             self._turnstile.enter(time.monotonic() + 1)  # closing the last connection is a checkpoint
         with contextlib.suppress(DriverError):
-            if self._doubtful and self._connection is not None and self._begin(time.monotonic() + 1):
+            if self._upkeep.doubtful and self._connection is not None and self._begin(time.monotonic() + 1):
                 self._roll_back()
         self._disconnect()
         self._turnstile.close()
@@ -237,10 +217,13 @@ class Writer:
             if most > 1 and self._checkpoint_is_due():
                 Job.wake(jobs)
                 jobs = []
-                self._checkpoint_now()
+                self._upkeep.do()
         except DriverError as error:
             self._disconnect()
             self._fail_all(explained(error, self.path))
+        except BaseException:
+            self._roll_back()
+            raise
         finally:
             self._turnstile.leave()
             Job.wake(jobs)  # last, so that the callers who wake do not have to fight this thread for the GIL
@@ -273,7 +256,7 @@ class Writer:
                 connection.execute("PRAGMA secure_delete = ON")
                 connection.execute("PRAGMA wal_autocheckpoint = 0")
                 self.journal_mode = connection.execute("PRAGMA journal_mode = WAL")[0][0]
-                self._see_erasure(connection)
+                self._upkeep.see_erasure(connection)
             except DriverError:
                 dismiss(connection)
                 raise
@@ -282,9 +265,9 @@ class Writer:
         return self._connection
 
     def _rewrite_doubtful(self) -> None:
-        if self._doubtful:
+        if self._upkeep.doubtful:
             wal.rewrite(self.path)
-            self._doubtful = False
+            self._upkeep.doubtful = False
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
@@ -332,7 +315,7 @@ class Writer:
         """Commit the jobs together; where that fails, each of them alone, so that it fails only whom it must."""
         try:
             if jobs and isinstance(jobs[0].request, Checkpoint):
-                jobs[0].result = self._tidy(jobs[0].request)
+                jobs[0].result = self._upkeep.carry_out(jobs[0].request)
             else:
                 self._attempt(jobs)
         except Exception as error:  # noqa: BLE001 a fault of ours, too, must reach its caller and end nothing
@@ -378,22 +361,33 @@ class Writer:
         if not transaction.wrote:
             connection.execute("ROLLBACK")
             if transaction.erased:
-                self._finish_erasure(jobs)
+                self._upkeep.finish_erasure(jobs)
             return
         transaction.flush()
         try:
-            connection.execute("COMMIT")
+            self._commit(connection)
         except DriverError as error:
             if not self._resolve(jobs, transaction, error):
                 return
+        try:
+            self._committed(jobs, erased=transaction.erased)
+        except Exception:  # what is stored is stored: no fault of ours may say otherwise
+            _logger.exception("%s: after a commit", self.path)
+            self._disconnect()
+
+    def _commit(self, connection: Connection) -> None:
+        connection.execute("COMMIT")
+
+    def _committed(self, jobs: list[Job], *, erased: bool) -> None:
+        """What is to be done once a group is stored."""
         if not self._in_place():
             self.broken = StoreReplacedError(self.path)
             for job in jobs:
                 job.error = self.broken
             return
-        self._pages += 6 + sum(job.request.size for job in jobs) // 3000 + len(jobs) // 8
-        if transaction.erased:
-            self._finish_erasure(jobs)
+        self._upkeep.grew(6 + sum(job.request.size for job in jobs) // 3000 + len(jobs) // 8)
+        if erased:
+            self._upkeep.finish_erasure(jobs)
 
     def _in_place(self) -> bool:
         """Whether the file is still the one that was opened, under one name, with its write-ahead log and index.
@@ -410,10 +404,13 @@ class Writer:
             found = (log.st_ino, os.stat(self._index).st_ino)
         except OSError:
             return False
-        self._wal_size = log.st_size
+        self._upkeep.wal_size = log.st_size
         if self._beside is None:
             self._beside = found
         return found == self._beside
+
+    def _checkpoint_is_due(self) -> bool:
+        return self._connection is not None and self.journal_mode == "wal" and self._upkeep.is_due()
 
     # When the disk says no
 
@@ -429,7 +426,7 @@ class Writer:
             raise error
         self._roll_back()
         failed, self._connection = self._connection, None
-        self._doubtful = True
+        self._upkeep.doubtful = True
         try:
             connection = self._connected()
             dismiss(failed)
@@ -452,91 +449,3 @@ class Writer:
             elif job.error is None and not stored:
                 job.error = explained(error, self.path)
         return bool(stored)
-
-    # Checkpoints
-
-    def _finish_erasure(self, jobs: list[Job]) -> None:
-        """Take what was erased out of the write-ahead log, and say in the receipts whether that is done."""
-        self._rewrite_at = 0.0
-        try:
-            self._see_erasure(self._connected())
-            complete = self._erase(0.5)
-        except DriverError:  # it is committed all the same, and its mark says that something is left to do
-            self._erasing = self._rewriting = True
-            complete = False
-        for job in jobs:
-            if isinstance(job.result, (RedactReceipt, PurgeReceipt)):
-                job.result = replace(job.result, complete=complete)
-
-    def _see_erasure(self, connection: Connection) -> None:
-        mark = connection.execute(sql.MARK, (ERASURE,))
-        self._erasing, self._rewriting = bool(mark), bool(mark) and mark[0][0] == IN_FILE
-
-    def _erase(self, wait: float) -> bool:
-        """Write the file anew where that is due, and empty the write-ahead log; whether nothing erased is left."""
-        if self._rewriting and time.monotonic() >= self._rewrite_at:
-            self._rewrite_at = time.monotonic() + REWRITE_PAUSE
-            with contextlib.suppress(DriverError):
-                self._rewrite()
-        if self._rewriting:
-            return False
-        self._erasing = not self._checkpoint("TRUNCATE", wait)
-        if not self._erasing:
-            with contextlib.suppress(DriverError):
-                self._connected().execute("DELETE FROM marks WHERE name = ?", (ERASURE,))
-        return not self._erasing
-
-    def _rewrite(self) -> None:
-        """Write the file anew: without free space, and without what was erased."""
-        self._connected().execute("VACUUM")
-        self._connected().execute("UPDATE marks SET value = ? WHERE name = ?", (IN_LOG, ERASURE))
-        self._rewriting = False
-
-    def _tidy(self, request: Checkpoint) -> Checkpointed:
-        """Carry out a checkpoint that was asked for. The group's transaction, which is empty, ends before it."""
-        connection = self._connected()
-        connection.execute("ROLLBACK")
-        try:
-            if not request.rewrite:
-                return wal.checkpoint(connection, "PASSIVE", 0)
-            self._rewrite()
-            done = wal.checkpoint(connection, "TRUNCATE", REWRITE_WAIT)
-        except DriverError as error:
-            self._doubtful = self._doubtful or error.primary == "SQLITE_IOERR"
-            raise
-        if done.complete and self._erasing:
-            self._erase(0)  # there is nothing left to do but to say so
-        return done
-
-    def _checkpoint_is_due(self) -> bool:
-        if self._connection is None or self.journal_mode != "wal":
-            return False
-        erasing = self._erasing and (not self._rewriting or time.monotonic() >= self._rewrite_at)
-        return erasing or self._pages >= WAL_PAGES or self._wal_size > WAL_BYTES
-
-    def _checkpoint_now(self) -> None:
-        """PASSIVE from time to time; one that waits for readers where the log has grown large all the same."""
-        if self._erasing:
-            self._erase(0)
-        if self._pages >= WAL_PAGES:
-            self._pages = 0
-            self._checkpoint("PASSIVE", 0)
-        size = self._wal_size
-        if size <= WAL_BYTES:
-            self._tried_at = 0
-        elif size >= self._tried_at + 2**20:
-            self._tried_at = size
-            if self._checkpoint("TRUNCATE", 0.02 if size <= 4 * WAL_BYTES else 0.5):
-                self._tried_at = 0
-
-    def _checkpoint(self, mode: str, wait: float) -> bool:
-        """A checkpoint; whether all of the log is in the file."""
-        connection = self._connection
-        if connection is None:
-            return False
-        try:
-            return wal.checkpoint(connection, mode, wait).complete
-        except DriverError as error:
-            # What was committed stays in the log, and the next checkpoint tries again.
-            self._doubtful = self._doubtful or error.primary == "SQLITE_IOERR"
-            return False
