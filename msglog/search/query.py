@@ -8,12 +8,15 @@ from functools import cached_property
 
 from msglog.search.folding import EDGE, GLYPH, LONGEST, SIGN, folded, tokens
 
+LONGEST_QUERY = 8192
+"""Characters of a query that are looked for; what stands beyond is not."""
 MOST_INDEXED = 32
 """Words of a query that the index is asked for."""
 
 _TERM = re.compile(r'"([^"]*)"(\*?)|(\S+)')
-_NEXT = f"{EDGE}*"
-_OVER_SIGNS = f"{EDGE}*(?:{SIGN}[^{EDGE}]*{EDGE}+)*"
+_NEXT = f"{EDGE}*+"
+_OVER_SIGNS = f"{EDGE}*+(?:{SIGN}[^{EDGE}]*+{EDGE}++)*+"
+"""What may stand between tokens. Never tried again shorter: what follows begins otherwise, and texts may be long."""
 
 
 class Term:
@@ -66,13 +69,16 @@ def _exactly(token: str, *, prefix: bool) -> str:
     if token[0] in (SIGN, GLYPH):
         return text
     inside = r"\d" if token[0].isdecimal() else rf"[^\d{EDGE}]"
-    return f"(?<!{inside}){text}" if prefix else f"(?<!{inside}){text}(?!{inside})"
+    begun = f"{text}(?<!{inside}{text})"  # looks behind last, so that the text itself is what is searched for
+    return begun if prefix else f"{begun}(?!{inside})"
 
 
 class Query:
     """The terms that a message must hold, all of them."""
 
     def __init__(self, words: str) -> None:
+        if len(words) > LONGEST_QUERY:
+            words = words[:LONGEST_QUERY].rpartition(" ")[0] or words[:LONGEST_QUERY]
         terms = {}
         for phrase, star, word in _TERM.findall(words.translate(_QUOTES)):
             text, prefix = (phrase, bool(star)) if not word else (word, False)

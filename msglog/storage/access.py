@@ -23,6 +23,7 @@ class Access(Protocol):
 
     file: StoreFile
     read_only: bool
+    blocks: bool  # the calling thread, which may be the one of tasks that others wait for
 
     def check(self) -> None:
         """Raise where the store can no longer be used."""
@@ -63,6 +64,8 @@ class _Leased:
 class TaskAccess(_Leased):
     """For tasks: whatever blocks happens on another thread, in one hop."""
 
+    blocks = False
+
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Run a read on one of the file's reading threads."""
         self.check()
@@ -88,6 +91,8 @@ class TaskAccess(_Leased):
 
 class BlockingAccess(_Leased):
     """For threads: reads happen here and now, writes wait for the writer."""
+
+    blocks = True
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Run a read on the calling thread."""

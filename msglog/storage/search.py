@@ -210,7 +210,8 @@ async def catch_up(access: Access, most: int = 0) -> None:
         end, gap = await access.read(lambda connection: index.gap(connection, end, most))  # noqa: B023 awaited here
         if gap is None:
             return
-        if not file.indexing.acquire(blocking=False):
+        alone = file.indexing.acquire(blocking=False)
+        if not alone and not access.blocks:
             await access.change(version)
             continue
         try:
@@ -219,8 +220,9 @@ async def catch_up(access: Access, most: int = 0) -> None:
             _logger.warning("the search index was not brought up to date: %s", error)
             return
         finally:
-            file.indexing.release()
-            file.bell.ring()  # others may wait for it
+            if alone:
+                file.indexing.release()
+                file.bell.ring()  # others may wait for it
 
 
 async def _fill(access: Access, gap: index.Gap) -> None:

@@ -172,3 +172,14 @@ def test_a_context_shows_the_first_match_of_a_long_text_between_cuts() -> None:
 def test_a_query_of_any_length_asks_the_index_for_few_words() -> None:
     assert len(Query(" ".join(f"w{i}" for i in range(5000))).indexed()) == 32
     assert Query("a" * 100_000).indexed() == [("a" * 64, False)]
+
+
+def test_of_a_query_without_end_only_the_beginning_is_looked_for() -> None:
+    assert len(Query("a b " * 1_000_000 + "c").terms) == 2
+    text = " ".join(f"word{i}" for i in range(5000))
+    assert Query(text).matches([folded(text)])
+
+
+def test_signs_without_end_between_two_words_are_passed_over() -> None:
+    assert found('"a b"', "a " + "( " * 100_000 + "c") is None
+    assert Query('"a c"').matches([folded("a " + "( " * 100_000 + "c")])

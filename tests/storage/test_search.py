@@ -24,7 +24,7 @@ from msglog.storage.engine import Connection, Row
 from msglog.storage.sqlite import SqliteDriver
 from tests.concurrency.processes import Process, at_once
 from tests.concurrency.workers import hold, search_for, search_until_killed_at, user
-from tests.faults.drivers import SpyDriver
+from tests.faults.drivers import FaultyDriver, SpyDriver
 from tests.strategies import messages, texts
 
 words_or_not = st.text("abcdefghij", min_size=1, max_size=2) | texts | st.sampled_from(["text", "null", "*", "0"])
@@ -412,3 +412,31 @@ def test_a_search_killed_while_it_makes_the_index_leaves_it_sound(path: Path, at
         assert store.verify().ok
         assert len(store.search("word", limit=5000)) == 2500
         assert store.verify().ok
+
+
+async def test_a_blocking_search_on_a_loop_waits_for_no_task_that_makes_the_index(path: Path, indexed: None) -> None:
+    async with msglog.open(path, durability="normal") as store:
+        await said(store, 50)
+        store._access.file.indexing.acquire()  # as a task does between two reads
+        try:
+            with msglog.sync.open(path) as blocking:
+                assert len(blocking.search("word", limit=1000)) == 50
+        finally:
+            store._access.file.indexing.release()
+
+
+@pytest.mark.parametrize("code", ["SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_BUSY"])
+async def test_an_index_that_cannot_be_written_costs_no_search_and_no_append_anything(
+    path: Path, indexed: None, code: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    driver = FaultyDriver()
+    async with msglog.open(path, durability="normal", driver=driver) as store:
+        await said(store, 30)
+        driver.arm(0, code, only="INSERT INTO search_", times=2)
+        found, appended = await asyncio.gather(store.search("n7"), store.log("talk").append(user("n7")))
+        assert driver.failed
+        assert (seqs(found)[-1], appended) == (7, 31)
+        assert "the search index was not brought up to date" in caplog.text
+        driver.disarm()
+        assert seqs(await store.search("n7")) == [31, 7]
+        assert (await store.verify()).ok
