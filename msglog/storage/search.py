@@ -21,7 +21,6 @@ from msglog.search.folding import folded
 from msglog.search.query import Query
 from msglog.storage import reader
 from msglog.storage import search_index as index
-from msglog.storage import statements as sql
 from msglog.storage.access import Access
 from msglog.storage.engine import Connection, DriverError
 from msglog.storage.requests import IndexWords
@@ -183,11 +182,13 @@ def _unindexed(connection: Connection, search: Search, after: int, below: int) -
         )
     else:
         # Within a log numbers rise with seqs, which lead to them without passing other logs' entries.
-        seqs = range(1, connection.execute(sql.LOG, (search.log,))[0][2] + 1)
+        last = connection.execute("SELECT coalesce(max(seq), 0) FROM entries WHERE log_id = ?", (search.log_id,))
+        seqs = range(1, last[0][0] + 1)
 
         def number(seq: int) -> int:
-            found = connection.execute("SELECT n FROM entries WHERE log_id = ? AND seq = ?", (search.log_id, seq))
-            return int(found[0][0])
+            """That of the seq, or of the next one where it is lost."""
+            query = "SELECT n FROM entries WHERE log_id = ? AND seq >= ? ORDER BY seq LIMIT 1"
+            return int(connection.execute(query, (search.log_id, seq))[0][0])
 
         rows = connection.execute(
             "SELECT n FROM entries WHERE log_id = ? AND seq >= ? AND seq <= ? ORDER BY seq DESC LIMIT ?",

@@ -199,6 +199,21 @@ async def test_every_committed_message_is_found_at_every_state_of_the_index(path
         assert (await store.verify()).ok
 
 
+@pytest.mark.parametrize("kept", [0, 1000])
+async def test_a_log_that_is_purged_while_it_is_searched_is_found_no_further(
+    store: Store, indexed: None, monkeypatch: pytest.MonkeyPatch, kept: int
+) -> None:
+    monkeypatch.setattr(search, "UNINDEXED", kept)
+    await said(store, 100)
+    await store.search("word")
+    begun = search.checked_search("word", "talk", None, None, None, 1000)
+    await store._access.read(lambda connection: search._look_on(connection, store.path, begun))
+    assert len(begun.hits) == search.PAGE
+    await store.purge("talk")
+    await said(store, 10)
+    assert len(await search.search(store._access, begun)) == search.PAGE
+
+
 async def test_a_read_only_store_is_searched_beyond_its_index(path: Path, indexed: None) -> None:
     async with msglog.open(path, durability="normal") as store:
         await said(store, 100)
