@@ -22,6 +22,7 @@ SECTIONS = {
     "Write": ("append", "fork", "rewind", "describe", "redact", "purge"),
     "Move": ("export", "import"),
     "Ask": ("sql", "schema", "stats"),
+    "Serve": ("serve", "token"),
     "Care": ("verify", "doctor", "backup", "compact", "migrate"),
 }
 """The table of contents: every command, in its section, in the order in which help lists them."""

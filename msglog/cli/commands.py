@@ -1,6 +1,22 @@
 """Every command, registered by being imported."""
 
-from msglog.cli import append, ask, branches, care, diff, erase, lineage, logs, search, show, tail, transfer, usage
+from msglog.cli import (
+    append,
+    ask,
+    branches,
+    care,
+    diff,
+    erase,
+    lineage,
+    logs,
+    search,
+    serve,
+    show,
+    tail,
+    token,
+    transfer,
+    usage,
+)
 from msglog.cli.app import app
 
 __all__ = [
@@ -14,8 +30,10 @@ __all__ = [
     "lineage",
     "logs",
     "search",
+    "serve",
     "show",
     "tail",
+    "token",
     "transfer",
     "usage",
 ]

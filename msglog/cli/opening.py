@@ -1,7 +1,8 @@
 """Which store a command works on, and how it is opened: for reading, unless the command is there to write.
 
-The file is the one that `--store` names, else `$MSGLOG_STORE`, else `agent.db` in the current folder. A command
-about a whole store takes it as its last argument too. Nothing makes a file but `import` and `append --create`.
+The file is the one that `--store` names, else `$MSGLOG_STORE`, else `agent.db` in the current folder; a URL names the
+store of a server, which `$MSGLOG_TOKEN` opens. A command about a whole store takes it as its last argument too.
+Nothing makes a file but `import` and `append --create`.
 """
 
 from __future__ import annotations
@@ -27,12 +28,17 @@ def chosen(option: str | None, argument: str | None = None) -> str:
     return named if named is not None else os.environ.get("MSGLOG_STORE") or DEFAULT
 
 
+def _token(path: str) -> str | None:
+    """The token for the store of a server: that of `$MSGLOG_TOKEN`."""
+    return os.environ.get("MSGLOG_TOKEN") if path.startswith(("http://", "https://")) else None
+
+
 @contextmanager
 def reading(path: str) -> Iterator[Store]:
     """The store, open for reading."""
     import msglog.sync
 
-    with msglog.sync.open(path, read_only=True) as store:
+    with msglog.sync.open(path, read_only=True, token=_token(path)) as store:
         yield store
 
 
@@ -41,7 +47,7 @@ def writing(path: str, *, create: bool = False) -> Iterator[Store]:
     """The store, open for writing."""
     import msglog.sync
 
-    with msglog.sync.open(path, create=create) as store:
+    with msglog.sync.open(path, create=create, token=_token(path)) as store:
         yield store
 
 
@@ -54,8 +60,8 @@ def searching(path: str) -> Iterator[Store]:
     with reading(path):  # an older file is told of: a look at it must not migrate it
         pass
     try:
-        opened = msglog.sync.open(path, create=False)
+        opened = msglog.sync.open(path, create=False, token=_token(path))
     except (CannotOpenError, ReadOnlyError):
-        opened = msglog.sync.open(path, read_only=True)
+        opened = msglog.sync.open(path, read_only=True, token=_token(path))
     with opened as store:
         yield store

@@ -39,6 +39,12 @@ class RemoteStore(Store):
         self._options = options
         self._closed = False
 
+    def __getattr__(self, name: str) -> NoReturn:
+        """What works on a file's parts, as bundles do, finds none here."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise OnlyLocalError(self.server.url, "what was called")
+
     @property
     def path(self) -> str:
         """The URL of the server."""
@@ -90,7 +96,7 @@ class RemoteStore(Store):
         return stats
 
     async def verify(self, log: str | None = None) -> Report:
-        """Walk every hash and recompute every view, on the server and within its deadline. See `Store.verify`."""
+        """Walk every hash and recompute every view, on the server. See `Store.verify`."""
         if log is not None:
             checked_name(log, "the name of a log")
         report: Report = value_of(Report, await self.server.ask("/verify", {}, log=log))

@@ -60,6 +60,7 @@ class Gate:
     async def _served(self, scope: Scope, receive: Receive, visit: _Visit, seconds: float) -> None:
         try:
             async with asyncio.timeout(seconds) as visit.deadline:
+                scope.setdefault("state", {})["deadline"] = visit.deadline
                 await self._app(scope, receive, visit.send)
         except TimeoutError:
             if not visit.deadline.expired() or visit.status:

@@ -216,6 +216,27 @@ class Committed(Shape):
     new: list[StoredMessage | NewEntry]
 
 
+class Run(Shape):
+    """Messages in a row that stay, go or come. Those that stay are only counted."""
+
+    change: Literal["kept", "removed", "added"]
+    count: int
+    messages: list[StoredMessage]
+
+
+class Difference(Shape):
+    """What changed between two views. The first `stablePrefix` messages are the same in both."""
+
+    model_config = ConfigDict(extra="allow")
+
+    to: str | None
+    from_tokens: int
+    to_tokens: int
+    stable_prefix: int
+    prefix_tokens: int
+    runs: list[Run]
+
+
 class Branch(Shape):
     """A branch, its head revision, and the revision that it was forked from."""
 
@@ -332,6 +353,32 @@ class Prices(Shape):
 
     prices: dict[str, dict[str, str]] | None = None
     price: dict[str, str] | None = None
+
+
+class ImportedLog(Shape):
+    """What came into one log."""
+
+    name: str
+    entries_new: int
+    entries_known: int
+    branches_new: int
+
+
+class Loss(Shape):
+    """Something that did not come over, where it stood, and why."""
+
+    where: str
+    what: str
+
+
+class ImportReport(Shape):
+    """What an import brought in."""
+
+    format: str
+    logs: list[ImportedLog]
+    losses: list[Loss]
+    losses_unlisted: int
+    dry_run: bool
 
 
 class About(Shape):

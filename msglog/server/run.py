@@ -9,9 +9,12 @@ import logging
 import os
 import resource
 import signal
+import socket
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from types import FrameType
+from typing import Protocol
 
 import uvicorn
 
@@ -23,6 +26,18 @@ from msglog.server.tokens import TokenFile, tokens_path
 
 GRACE = 10
 """Seconds for what runs when the service is told to stop."""
+
+
+KEEP_ALIVE = 60
+"""Seconds for which a connection is kept: longer than clients keep theirs, so that none is cut off as it asks."""
+
+
+class OnStart(Protocol):
+    """Told of the URL when the service listens."""
+
+    def __call__(self, url: str, *, has_tokens: bool) -> None:
+        """Take note."""
+        ...
 
 
 class Server(uvicorn.Server):
@@ -68,10 +83,12 @@ async def serve(
     settings: Settings | None = None,
     read_only: bool = False,
     create: bool = True,
+    on_start: OnStart | None = None,
 ) -> None:
     """Serve a store until SIGTERM or SIGINT.
 
-    Where the store has tokens, they are asked for. `AccessDeniedError` for an address that others reach without.
+    `on_start` is called with the URL once it listens. Where the store has tokens, they are asked for.
+    `AccessDeniedError` for an address that others reach without.
     """
     tokens = _tokens_of(store)
     if tokens is None and not is_loopback(host):
@@ -81,19 +98,31 @@ async def serve(
     chosen = settings or Settings()
     chosen = replace(chosen, hosts=(*chosen.hosts, host.lower()))
     _allow_many_files()
+    listening = _listening(host, port)
     async with msglog.store.open(store, read_only=read_only, create=create) as opened:
         app = create_app(opened, tokens=tokens, settings=chosen)
         config = uvicorn.Config(
             app,
-            host=host,
-            port=port,
             access_log=False,
             log_config=None,
             server_header=False,
             timeout_graceful_shutdown=GRACE,
+            timeout_keep_alive=KEEP_ALIVE,
             ws="none",
         )
-        await Server(config, app).serve()
+        if on_start is not None:
+            name = f"[{host}]" if ":" in host else host
+            on_start(f"http://{name}:{listening.getsockname()[1]}", has_tokens=tokens is not None)
+        await Server(config, app).serve([listening])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that takes connections; `OSError` where the address cannot be had."""
+    family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    try:
+        return socket.create_server((address[0], port), family=family, backlog=2048)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, f"{host}:{port}") from error
 
 
 def _tokens_of(store: str) -> TokenFile | None:
@@ -112,7 +141,7 @@ def _allow_many_files() -> None:
 def write_access_log() -> None:
     """Write the access log to standard output, one JSON object a line."""
     logger = logging.getLogger("msglog.access")
-    handler = logging.StreamHandler()
+    handler = logging.StreamHandler(sys.stdout)
     handler.setFormatter(logging.Formatter("%(message)s"))
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)

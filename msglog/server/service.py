@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, TypeAlias
@@ -60,6 +61,15 @@ Asking: TypeAlias = Annotated[Caller, Depends(caller_of)]
 LogName: TypeAlias = Annotated[str, Depends(log_name)]
 Branch: TypeAlias = Annotated[str, Query(description="The branch", min_length=1)]
 Count: TypeAlias = Annotated[int, Query(ge=0, le=2**63 - 1)]
+
+
+async def lift_deadline(request: Request) -> None:
+    """Let a request take as long as it takes: for what costs as much as the store is large."""
+    deadline: asyncio.Timeout = request.state.deadline
+    deadline.reschedule(None)
+
+
+Unhurried = Depends(lift_deadline)
 
 
 def _of(right: Right) -> Callable[..., Awaitable[MessageLog]]:

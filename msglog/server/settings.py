@@ -12,7 +12,9 @@ class Limits:
     """How much one request, one caller and all together may take."""
 
     body_bytes: int = 32 * 2**20
-    """Bytes of a request's body; an import, which is read as it comes, may be longer."""
+    """Bytes of a request's body."""
+    import_bytes: int = 4 * 2**30
+    """Bytes of an import."""
     batch: int = 10_000
     """Messages that one request appends."""
     page: int = 1000

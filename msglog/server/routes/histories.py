@@ -9,8 +9,11 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
+from msglog.budget import estimate_tokens
+from msglog.budget.tokens import MEDIA_TOKENS
 from msglog.errors import ConflictError, NotLoadedError, RequestError, UnknownLogError, UnknownRevisionError
 from msglog.history import HistoryDelta, MessageHistory, Revision
+from msglog.history.difference import changed
 from msglog.history.snapshot import as_delta
 from msglog.log import MessageLog
 from msglog.message import StoredMessage
@@ -176,6 +179,42 @@ async def _page(request: Request, log: MessageLog, limit: int, before: str | Non
     await walk.aclose()  # type: ignore[attr-defined]
     end = found[-1].id if len(found) == limit and found[-1].parent is not None else None
     return answer(request, {"revisions": [revision.to_json() for revision in found], "next": end})
+
+
+@router.get("/logs/{log}/diff", responses={200: {"model": models.Difference}})
+async def diff(
+    request: Request,
+    log: Reading,
+    old: Annotated[str, Query(alias="from", description="A revision")],
+    new: Annotated[str | None, Query(alias="to", description="Another; without one, the branch's head")] = None,
+) -> Response:
+    """What changed between two views, and how much of the prompt's beginning is the same: what a cache still covers.
+
+    Runs of messages that stay, go and come, in order; those that stay are only counted. Tokens are estimates.
+    """
+    before, after = await log.view(old), await log.view(new)
+    prefix = (await log.history(old)).stable_prefix(await log.history(new))
+    runs = [
+        {"change": _CHANGES[sign], "count": len(run), "messages": [] if sign == " " else run}
+        for sign, run in changed(before.messages, after.messages)
+    ]
+    told = {
+        "from": before.revision,
+        "to": after.revision,
+        "fromTokens": _tokens(before.messages),
+        "toTokens": _tokens(after.messages),
+        "stablePrefix": prefix,
+        "prefixTokens": _tokens(before.messages[:prefix]),
+        "runs": runs,
+    }
+    return answer(request, told)
+
+
+_CHANGES = {" ": "kept", "-": "removed", "+": "added"}
+
+
+def _tokens(messages: list[StoredMessage]) -> int:
+    return estimate_tokens(messages, media=MEDIA_TOKENS)
 
 
 @router.post("/logs/{log}/restore", responses={200: {"model": models.Messages}}, openapi_extra=examples.RESTORE)

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from msglog.errors import MsgLogError, StoppingError
 from msglog.server import examples, models
 from msglog.server.bodies import answer, field, read_json, refusal
-from msglog.server.service import Asking, Count, Here, PageSize, StoreOwning, StoreReading
+from msglog.server.service import Asking, Count, Here, PageSize, StoreOwning, StoreReading, Unhurried
 from msglog.server.tokens import RIGHTS
 from msglog.wire.cells import cell_json, cell_of
 
@@ -41,11 +41,11 @@ async def stats(request: Request, store: StoreReading) -> Response:
     return answer(request, await store.stats())
 
 
-@router.post("/verify", responses={200: {"model": models.Report}})
+@router.post("/verify", dependencies=[Unhurried], responses={200: {"model": models.Report}})
 async def verify(
     request: Request, store: StoreOwning, log: Annotated[str | None, Query(description="One log only")] = None
 ) -> Response:
-    """Walk every hash and recompute every view. Takes as long as the log is large: mind the deadline."""
+    """Walk every hash and recompute every view. Takes as long as the log is large."""
     return answer(request, await store.verify(log))
 
 
