@@ -20,6 +20,7 @@ from msglog.storage.findings import Finding, error, ok, warning
 from msglog.storage.migrate import version_of
 from msglog.storage.requests import Checkpointed
 from msglog.storage.rows import moment
+from msglog.storage.search_index import has_fts5, lacking
 from msglog.storage.surroundings import FileState
 from msglog.storage.upkeep import WAL_BYTES
 
@@ -41,6 +42,7 @@ class Content:
     schema_version: str | None
     compile_options: tuple[str, ...]
     marks: FrozenDict
+    unindexed: int | None  # entries that the search index does not hold yet; None without FTS5
     logs: tuple[LogInfo, ...]
 
 
@@ -88,6 +90,7 @@ def diagnose(file: StoreFile, checkpoint: Checkpointed | MsgLogError | None, pat
     turns = turnstile.fcntl is not None
     findings += library.examine(file.driver.name, file.driver.version, options, takes_turns=turns)
     findings += surroundings.examine_files(path, found, file.identity)
+    findings += surroundings.examine_copies(path)
     findings.append(surroundings.examine_file_system(kind))
     findings.append(surroundings.examine_space(sum(each.bytes for each in found), free))
     findings += _write_ahead_log(path, found, checkpoint, others)
@@ -122,6 +125,7 @@ def _content(connection: Connection, path: str) -> Content:
         schema_version=version_of(connection, path),
         compile_options=tuple(option for (option,) in connection.execute("PRAGMA compile_options")),
         marks=FrozenDict(connection.execute("SELECT name, value FROM marks")),
+        unindexed=lacking(connection) if has_fts5(connection) else None,
         logs=tuple(catalog.logs(connection, path, "name", sizes=True)),
     )
 
@@ -170,6 +174,8 @@ def _examine_content(content: Content) -> Iterator[Finding]:
     free, size = content.free_pages * content.page_size, content.pages * content.page_size
     if free > max(2**20, size // 4):
         yield warning("unused space", f"{free:,} of {size:,} bytes", "compact() gives it back")
+    if content.unindexed is not None:
+        yield ok("the search index", f"{content.unindexed:,} entries are not in it yet; a search brings them in")
     erasure = content.marks.get(ERASURE)
     if erasure is not None:
         where = "the file and its write-ahead log" if erasure == IN_FILE else "the write-ahead log"

@@ -120,6 +120,17 @@ def gap(connection: Connection, end: int | None, most: int) -> tuple[int, Gap | 
     return end, None
 
 
+def lacking(connection: Connection) -> int:
+    """How many entries the index does not hold yet."""
+    end = connection.execute(LAST_N)[0][0]
+    found = 0
+    for block in range(end // BLOCK + 1):
+        after = reached(connection.execute, block)
+        last = min(end, block * BLOCK + BLOCK - 1)
+        found += connection.execute(f"SELECT count(*) {_LIVE}", (after, last))[0][0]
+    return found
+
+
 def candidates(
     connection: Connection,
     block: int,

@@ -80,6 +80,22 @@ def _listed(numbers: set[int]) -> str:
     return ", ".join(f"user {number}" for number in sorted(numbers))
 
 
+def examine_copies(path: str) -> Iterator[Finding]:
+    """Copies that a repair or a backup that was killed left beside the file."""
+    folder, name = os.path.split(path)
+    copies = sorted(
+        each
+        for each in os.listdir(folder)
+        if each.startswith(f"{name}.before-repair-") or (each.startswith(f"{name}.") and ".partial-" in each)
+    )
+    if copies:
+        yield warning(
+            "copies",
+            f"copies lie beside the store, with what was redacted or purged since: {', '.join(copies)}",
+            "Delete those that are not needed: of repairs, and of backups that did not come to their end",
+        )
+
+
 def free_bytes(path: str) -> int:
     """Bytes that are free where the file lies."""
     status = os.statvfs(os.path.dirname(path))

@@ -14,6 +14,8 @@ import msglog.sync
 from msglog import Store
 from msglog.errors import ReadOnlyError, StoreFullError, StoreIOError
 from msglog.storage.sqlite import SqliteDriver
+from tests.concurrency.processes import Process
+from tests.concurrency.workers import LOG, append_until_killed
 from tests.faults.drivers import FaultyDriver
 from tests.strategies import user
 
@@ -99,6 +101,23 @@ async def test_a_disk_that_says_no_is_said_and_the_store_goes_on(
         assert (await store.compact()).complete
         assert (await store.verify()).ok
         assert await store.log("talk").count() == 2
+
+
+def test_writers_of_other_processes_lose_nothing_to_it(path: Path) -> None:
+    with msglog.sync.open(path) as store:
+        store.log(LOG).append_many([user("x" * 300)] * 500)
+        writers = [Process(append_until_killed, str(path), name) for name in ("a", "b")]
+        for writer in writers:
+            writer.go()
+        heard = []
+        for _ in range(6):
+            heard += [writer.hear() for writer in writers for _ in range(5)]
+            store.compact()
+        for writer in writers:
+            heard += writer.kill()
+        assert store.verify().ok
+        seqs = [seq for _, seq in heard]
+        assert len(seqs) == len(set(seqs)) <= store.log(LOG).seq() - 500
 
 
 COMPACTS = """

@@ -22,6 +22,7 @@ from msglog.storage import doctor, library, surroundings
 from msglog.storage.doctor import Diagnosis
 from msglog.storage.erasure import ERASURE, IN_FILE
 from msglog.storage.findings import Finding
+from msglog.storage.search import catch_up
 from msglog.storage.sqlite import SqliteDriver
 from tests.faults.drivers import FaultyDriver
 from tests.strategies import user
@@ -203,6 +204,15 @@ def test_little_free_space_is_a_warning_and_then_an_error() -> None:
     assert surroundings.examine_space(mega, 10 * mega).severity == "error"
 
 
+def test_a_copy_that_a_repair_or_a_killed_backup_left_is_a_warning(store: msglog.sync.Store, path: Path) -> None:
+    for name in ("agent.db.before-repair-20260101T000000Z", "agent.db.copy.partial-77"):
+        path.with_name(name).touch()
+        assert name in found(store.doctor(), "copies").found
+        path.with_name(name).unlink()
+    path.with_name("another.db.before-repair-20260101T000000Z").touch()
+    assert store.doctor().ok
+
+
 # The file system
 
 MOUNTS = """\
@@ -345,6 +355,16 @@ def test_a_part_of_the_schema_that_is_missing_is_an_error(store: msglog.sync.Sto
 def test_a_trigger_that_is_none_of_ours_is_a_warning(store: msglog.sync.Store, path: Path) -> None:
     other_process(path, "CREATE TRIGGER odd AFTER INSERT ON entries BEGIN SELECT 1; END")
     assert "'odd' on 'entries'" in found(store.doctor(), "the schema").found
+
+
+async def test_how_much_the_search_index_lacks_is_said(path: Path) -> None:
+    async with msglog.open(path) as store:
+        await store.log("talk").add("user", "hi")
+        for lacks in (1, 0):
+            content = (await store.doctor()).content
+            assert content is not None
+            assert content.unindexed == lacks
+            await catch_up(store._access)
 
 
 def test_a_content_that_cannot_be_read_is_an_error_and_the_rest_is_said_all_the_same(
