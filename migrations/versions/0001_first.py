@@ -31,6 +31,7 @@ def upgrade() -> None:
         sa.Column("purged_root", sa.Text),
         sa.Column("purged_n", sa.Integer),
         sa.UniqueConstraint("name", name="logs_name"),
+        sa.UniqueConstraint("uid", name="logs_uid"),
         sqlite_autoincrement=True,
     )
     op.create_table(

@@ -86,7 +86,7 @@ BEGIN
 END;
 
 CREATE TRIGGER logs_insert BEFORE INSERT ON logs
-WHEN EXISTS (SELECT 1 FROM logs WHERE id = NEW.id) OR EXISTS (SELECT 1 FROM logs WHERE name = NEW.name)
+WHEN EXISTS (SELECT 1 FROM logs WHERE id = NEW.id OR name = NEW.name OR uid = NEW.uid)
 BEGIN
   SELECT RAISE(ABORT, 'msglog: logs are never replaced');
 END;

@@ -37,6 +37,7 @@ logs = Table(
     Column("purged_root", Text),  # the id of its root: a history of it that somebody still holds makes it no new log
     Column("purged_n", Integer),  # the store's last n when it was purged: n is never used again
     UniqueConstraint("name", name="logs_name"),
+    UniqueConstraint("uid", name="logs_uid"),  # recognising a log of another store that comes again
     sqlite_autoincrement=True,
 )
 

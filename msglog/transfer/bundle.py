@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TypeAlias
 
+from msglog.checks import checked_name
 from msglog.storage.copies import Extent, Part, Place, extents, part_after
 from msglog.storage.hashes import SIZE
 from msglog.storage.receiving import standing
@@ -123,7 +124,7 @@ async def import_bundle(
     `CannotOpenError`, `MissingExtraError`.
     """
     access = store._access  # noqa: SLF001
-    renamed = dict(rename or {})
+    renamed = {old: checked_name(new, "the new name of a log") for old, new in (rename or {}).items()}
     intake = await access.run(lambda: Intake(source, store, lambda name: renamed.get(name, prefix + name)))
     arrivals, losses, done = _Arrivals(), Losses(), 0
     try:

@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 import zlib
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any, BinaryIO, TypeAlias, cast
 
 from msglog.errors import BundleError, CannotOpenError, MissingExtraError
@@ -82,7 +82,7 @@ class Sink:
 
     def abandon(self, error: BaseException) -> None:
         """It is not: nothing of a file is left."""
-        with self._lock:
+        with self._lock, suppress(OSError):  # a disk that is full may have no room for a last word, either
             self._stack.__exit__(type(error), error, error.__traceback__)
 
 
@@ -111,11 +111,14 @@ class Source:
                 plain = self._stack.enter_context(io.BufferedReader(io.FileIO(name)))
             except OSError as error:
                 raise CannotOpenError(name, error.strerror or str(error)) from error
-        if not hasattr(plain, "peek"):
-            buffered = io.BufferedReader(cast("io.RawIOBase", plain))
-            self._stack.callback(buffered.detach)  # it is its owner's to close
-            plain = buffered
-        start = plain.peek(4)[:4]
+        try:
+            if not hasattr(plain, "peek"):
+                buffered = io.BufferedReader(cast("io.RawIOBase", plain))
+                self._stack.callback(buffered.detach)  # it is its owner's to close
+                plain = buffered
+            start = plain.peek(4)[:4]
+        except (AttributeError, TypeError) as error:
+            raise TypeError(f"a binary stream is expected, not {type(place).__name__}") from error
         if start.startswith(_GZIP):
             return self._stack.enter_context(gzip.GzipFile(fileobj=plain, mode="rb"))
         if start.startswith(_ZSTD):

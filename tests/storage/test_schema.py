@@ -124,6 +124,10 @@ REFUSED = [
     "INSERT INTO chunks VALUES (1, 1, '[]') ON CONFLICT DO UPDATE SET spans = excluded.spans",
     "INSERT INTO branches VALUES (1, 'main', 0, NULL, 0) ON CONFLICT DO UPDATE SET head = excluded.head",
     f"INSERT OR REPLACE INTO logs SELECT {', '.join(['77', *columns('logs')[1:]])} FROM logs",
+    (
+        "INSERT OR REPLACE INTO logs (uid, name, created_at, entry_count, revision_count, chain_hash)"
+        " SELECT uid, 'another', 0, 0, 0, uid FROM logs WHERE name = 'one'"
+    ),
     "UPDATE OR REPLACE logs SET name = 'two' WHERE name = 'one'",
     "UPDATE OR REPLACE entries SET seq = 5 WHERE log_id = 1 AND seq = 4",
     "UPDATE OR REPLACE entries SET n = 5 WHERE n = 4",

@@ -20,6 +20,7 @@ from msglog.errors import (
     BundleVersionError,
     CannotOpenError,
     DivergedError,
+    InvalidNameError,
     LogExistsError,
     MissingExtraError,
     MsgLogError,
@@ -284,6 +285,16 @@ async def test_a_log_of_the_same_name_is_not_mixed_up_with_another_one(bundle: b
     await taken_in(store, bundle, prefix="x/")  # they are there already, whatever they are called
     assert sorted(info.name for info in await store.logs()) == ["more", "old talk", "talk"]
     assert (await store.verify()).ok
+
+
+async def test_a_new_name_must_be_one(bundle: bytes, store: Store) -> None:
+    with pytest.raises(InvalidNameError):
+        await taken_in(store, bundle, rename={"talk": ""})
+    with pytest.raises(BundleError, match="it is no log"):
+        await taken_in(store, bundle, prefix="\0")
+    with pytest.raises(TypeError, match="a binary stream"):
+        await import_bundle(store, io.StringIO("text"))  # type: ignore[call-overload]
+    assert await store.logs() == []
 
 
 async def test_a_prefix_stands_before_every_new_name(bundle: bytes, store: Store) -> None:

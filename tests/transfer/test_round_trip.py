@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
+import os
+import resource
+import signal
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -229,3 +233,21 @@ async def test_a_log_that_is_purged_while_it_runs_ends_it(store: Store, monkeypa
 
     with pytest.raises(UnknownLogError):
         await export_bundle(store, io.BytesIO(), progress=purge)
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
+def test_a_disk_that_is_full_leaves_nothing_of_a_file(tmp_path: Path, suffix: str) -> None:
+    """The limit on a file's size stands for the disk: both refuse a write."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    with msglog.sync.open(tmp_path / "one.db") as store:
+        store.log("talk").append_many([user(f"{i} {os.urandom(2000).hex()}") for i in range(100)])
+        try:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, before[1]))
+            with pytest.raises(OSError, match="File too large") as caught:
+                export_bundle(store, tmp_path / f"bundle.jsonl{suffix}")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+            signal.signal(signal.SIGXFSZ, handler)
+        assert caught.value.errno == errno.EFBIG
+    assert [path.name for path in tmp_path.iterdir() if "bundle" in path.name] == []
