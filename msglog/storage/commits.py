@@ -149,7 +149,7 @@ def _write_revision(transaction: Transaction, line: Line, request: Commit, revis
         if rebase and not plain:
             stored = encode({"type": "append", "entryIds": ids})
         runs = runs_of([transaction.seq(line, i) for i in ids])
-        transaction.extend(line, made, stored, at, revision.meta, runs, replaces)
+        line.add_revision(made, stored, at, revision.meta, *transaction.shown(line, runs), replaces)
     else:
         view = _changed_view(transaction, line, history, revision, strict=rebase)
         transaction.next_chunk(line)

@@ -46,6 +46,11 @@ class Line:
             self.seqs[entry_id] = seq
         state.entry_count, state.chain_hash = seq, chained
 
+    @property
+    def making(self) -> dict[int, str]:
+        """The spans of the chunks that are rows in the making."""
+        return {number: spans for _, number, spans in self.chunks}
+
     def add_revision(
         self,
         revision_id: str,

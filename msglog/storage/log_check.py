@@ -180,11 +180,11 @@ class LogCheck:
         """The stored view against the parent's view and the operation."""
         held = self._brought_in(revision["number"])
         if before is not None and revision["operation"] is None:
-            # The usual case, at the cost of the tail: the parent's chunks come first, and were looked at already.
-            base = before["size"] - count(decode_spans(before["tail"]))
-            added = self._added_chunks(revision, before)
-            runs, shown = list(self._runs(revision, added, base)), revision["size"] - base
-            expected = extended(decode_spans(before["tail"]), runs_of(held))
+            # The usual case, at the cost of the tail: the chunks that the parent lists too were looked at already.
+            listed, known = self._unshared(revision, before)
+            base = known[0][1] if known else before["size"] - count(decode_spans(before["tail"]))
+            runs, shown = list(self._runs(revision, listed, base)), revision["size"] - base
+            expected = extended(list(self._runs(before, known, base)), runs_of(held))
         else:
             runs, shown = list(self._view(revision).runs()), revision["size"]
             expected = self._expected(revision, before)
@@ -206,14 +206,15 @@ class LogCheck:
         listed: list[list[int]] = json.loads(anchor["chunks"])
         return listed
 
-    def _added_chunks(self, revision: dict[str, Any], before: dict[str, Any]) -> list[list[int]]:
-        """The chunks that a revision lists after those of its parent, which must be the first."""
+    def _unshared(self, revision: dict[str, Any], before: dict[str, Any]) -> tuple[list[list[int]], list[list[int]]]:
+        """The chunks that a revision and its parent list after those that both begin with."""
         if revision["anchor"] == before["anchor"]:
-            return []
+            return [], []
         listed, known = self._listed(revision), self._listed(before)
-        if listed[: len(known)] != known:
-            raise ValueError("an append changes no chunks")
-        return listed[len(known) :]
+        shared = next((i for i, (one, other) in enumerate(zip(listed, known, strict=False)) if one != other), None)
+        if shared is None:
+            shared = min(len(listed), len(known))
+        return listed[shared:], known[shared:]
 
     def _view(self, revision: dict[str, Any]) -> SpanSequence:
         return SpanSequence([], self._runs(revision, self._listed(revision), 0))

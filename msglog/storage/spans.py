@@ -21,7 +21,7 @@ Run: TypeAlias = "tuple[int, int]"
 """First and last seq of a run."""
 
 CHUNK_SPANS = 64
-TAIL_SPANS = 32
+TAIL_SPANS = 31
 
 
 def count(runs: Iterable[Run]) -> int:
@@ -180,9 +180,14 @@ class SpanSequence:
         """Cut what changed into chunks and a tail within their bounds; whether any chunk is new."""
         self.chunks = list(self._rechunked())
         if len(self.tail.runs) > TAIL_SPANS:
-            self.chunks += _cut(self.tail.runs)
+            last = self.chunks.pop() if self.chunks and self._has_room(self.chunks[-1]) else Part([])
+            self.chunks += _cut(extended(last.runs, self.tail.runs))
             self.tail = Part([])
         return any(part.number is None for part in self.chunks)
+
+    def _has_room(self, chunk: Part) -> bool:
+        """Whether a chunk, if its runs are known, can take in the tail: an anchor lists half as many then."""
+        return bool(chunk.runs) and len(chunk.runs) + len(self.tail.runs) <= CHUNK_SPANS
 
     def _rechunked(self) -> Iterator[Part]:
         """The chunks, with neighbours that changed, or are small beside one that changed, put together."""

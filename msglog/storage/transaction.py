@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from msglog.codec import FrozenDict, encode
+from msglog.codec import encode
 from msglog.errors import DuplicateEntryError, UnknownBranchError, UnknownEntryError, UnknownLogError
 from msglog.ids import new_id
 from msglog.storage import statements as sql
@@ -134,16 +134,19 @@ class Transaction:
 
     def view(self, line: Line) -> SpanSequence:
         """The view of the line's head, to be changed. Some of its chunks may still be rows in the making."""
-        return self.view_of(line.state.id, line.head, {number: spans for _, number, spans in line.chunks})
+        return self.view_of(line.state.id, line.head, line.making)
 
     def view_of(self, log_id: int, head: Head, making: Mapping[int, str] | None = None) -> SpanSequence:
         """The view of a revision, to be changed; `making` are spans of chunks that are not written yet."""
-        self.flush()
         numbers = [chunk for chunk, _ in head.chunks]
-        making = making or {}
-        stored = [n for n in numbers if n not in making]
-        runs = {n: decode_spans(spans) for n, spans in making.items()} | chunks_of(self.connection, log_id, stored)
+        runs = self._runs(log_id, numbers, making or {})
         return SpanSequence([Part(runs[n], n) for n in numbers], head.tail)
+
+    def _runs(self, log_id: int, numbers: Sequence[int], making: Mapping[int, str]) -> dict[int, list[Run]]:
+        """The runs of chunks, of which some may not be written yet."""
+        self.flush()
+        stored = [n for n in numbers if n not in making]
+        return {n: decode_spans(spans) for n, spans in making.items()} | chunks_of(self.connection, log_id, stored)
 
     def accept(self, line: Line) -> None:
         """Take over what a line came to."""
@@ -200,24 +203,15 @@ class Transaction:
         if line.state.id == 0:
             begin(line, new_id(), now_us())
         first = line.state.entry_count + 1
+        shown = self.shown(line, [(first, first + len(new) - 1)])  # may read, so before anything is taken over
         line.bring_in(new)
-        run = (first, line.state.entry_count)
         revision = new_id()
-        self.extend(line, revision, None, new[0].at, request.meta, [run])
+        line.add_revision(revision, None, new[0].at, request.meta, *shown)
         self.accept(line)
         return Appended(seqs, line.new, revision)
 
-    def extend(
-        self,
-        line: Line,
-        revision: str,
-        operation: str | None,
-        at: int,
-        meta: FrozenDict,
-        runs: list[Run],
-        replaces: str | None = None,
-    ) -> None:
-        """A revision that shows `runs` after what its parent shows."""
+    def shown(self, line: Line, runs: list[Run]) -> tuple[SpanSequence | None, list[Run], int]:
+        """`runs` after what the line's head shows, as `add_revision` takes it: view, tail and size."""
         tail = extended(line.head.tail, runs)
         size = line.head.size + count(runs)
         view = None
@@ -227,7 +221,10 @@ class Transaction:
             ends = [*(start for _, start in line.head.chunks[1:]), size - count(tail)]
             for part, (_, start), end in zip(view.chunks, line.head.chunks, ends, strict=False):
                 part.size = end - start  # unchanged chunks are named, not read
-        line.add_revision(revision, operation, at, meta, view, tail, size, replaces)
+            if view.chunks:  # but for the last, which may have room for the tail
+                last = line.head.chunks[-1][0]
+                view.chunks[-1].runs = self._runs(line.state.id, [last], line.making)[last]
+        return view, tail, size
 
     def _already(self, line: Line, item: Draft, new: list[Draft], position: dict[str, int]) -> int | None:
         """The seq of an entry that counts as appended already; `DuplicateEntryError` where its id is taken."""
