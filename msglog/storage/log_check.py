@@ -43,6 +43,24 @@ class Checked:
     revision: int
 
 
+REVISION = (
+    "number",
+    "id",
+    "replaces",
+    "branch",
+    "parent",
+    "operation",
+    "anchor",
+    "chunks",
+    "tail",
+    "size",
+    "appended",
+    "meta",
+    "at",
+    "hash",
+)
+"""The columns of a revision, in the order in which its hash takes them; the last one is the hash."""
+
 LOG = "id, uid, name, entry_count, revision_count, chain_hash, meta, purged_n, purged_root"
 """The columns of a log that its check takes."""
 
@@ -137,7 +155,7 @@ class LogCheck:
     def _walk_revisions(self) -> None:
         last = self._since.revision
         statement = (
-            f"SELECT {', '.join(_REVISION)} FROM revisions WHERE log_id = ? AND number > ? ORDER BY number LIMIT ?"
+            f"SELECT {', '.join(REVISION)} FROM revisions WHERE log_id = ? AND number > ? ORDER BY number LIMIT ?"
         )
         for row in self._pages(statement, last):
             number = row[0]
@@ -146,7 +164,7 @@ class LogCheck:
                 self._problem("revision", last + 1, _missing("revision", last + 1, number))
             last = number if isinstance(number, int) else last + 1
             try:
-                self._check_revision(dict(zip(_REVISION, row, strict=True)))
+                self._check_revision(dict(zip(REVISION, row, strict=True)))
             except _LostEntryError:
                 self._problem("revision", number, NAMES_A_LOST_ENTRY)
             except _UNREADABLE:
@@ -172,9 +190,9 @@ class LogCheck:
 
     def _revision(self, number: int) -> dict[str, Any] | None:
         rows = self._connection.execute(
-            f"SELECT {', '.join(_REVISION)} FROM revisions WHERE log_id = ? AND number = ?", (self._id, number)
+            f"SELECT {', '.join(REVISION)} FROM revisions WHERE log_id = ? AND number = ?", (self._id, number)
         )
-        return dict(zip(_REVISION, rows[0], strict=True)) if rows else None
+        return dict(zip(REVISION, rows[0], strict=True)) if rows else None
 
     def _check_view(self, number: int, revision: dict[str, Any], before: dict[str, Any] | None) -> None:
         """The stored view against the parent's view and the operation."""
@@ -308,24 +326,6 @@ class LogCheck:
                 self._problem("branch", name, "its head is not its newest revision")
             if forked_from != began:
                 self._problem("branch", name, "it was forked from another revision")
-
-
-_REVISION = (
-    "number",
-    "id",
-    "replaces",
-    "branch",
-    "parent",
-    "operation",
-    "anchor",
-    "chunks",
-    "tail",
-    "size",
-    "appended",
-    "meta",
-    "at",
-    "hash",
-)
 
 
 def _is_text(value: object) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from msglog.storage import integrity, objects
 from msglog.storage import statements as sql
 from msglog.storage.engine import Connection, DriverError
+from msglog.storage.hash_mending import mend_hashes
 from msglog.storage.ledger import now_us
 from msglog.storage.mending import LogMender, Mend
 from msglog.storage.report import Problem, Report
@@ -77,10 +78,23 @@ def _mended(transaction: Transaction, found: Report) -> Iterator[Mend]:
     objects.drop(connection, [name for name in objects.wanted() if name.startswith("TRIGGER")] + missing)
     for log in dict.fromkeys(p.log for p in of_rows):
         if log is not None:
-            yield from LogMender(transaction, log, [p for p in of_rows if p.log == log]).mend()
+            yield from _mend_log(transaction, log, [p for p in of_rows if p.log == log])
     objects.create(connection)
     for name in missing:
         yield Mend(None, "object", name, "created again")
+
+
+def _mend_log(transaction: Transaction, log: str, problems: list[Problem]) -> Iterator[Mend]:
+    connection = transaction.connection
+    log_id = connection.execute(sql.LOG, (log,))[0][0]
+    hashes = [
+        Mend(log, kind, key, "its hash set again, which what comes after it proves")
+        for kind, key in mend_hashes(connection, log_id, problems)
+    ]
+    yield from hashes
+    if hashes:
+        problems = integrity.verify_rows(connection, log).problems
+    yield from LogMender(transaction, log, problems).mend()
 
 
 def _mend_search(connection: Connection, found: Report) -> Iterator[Mend]:

@@ -114,6 +114,11 @@ MENDABLE = {
     "a head moved to another branch's": "UPDATE branches SET head = 2 WHERE log_id = 1 AND name = 'side'",
     "a head moved on to nothing": "UPDATE branches SET head = 9999 WHERE log_id = 1 AND name = 'main'",
     "a branch forked from elsewhere": "UPDATE branches SET forked_from = 1 WHERE log_id = 1 AND name = 'side'",
+    "the hash of an entry's content": "UPDATE entries SET content_hash = x'00' WHERE log_id = 1 AND seq = 3",
+    "the hash of an entry in the chain": "UPDATE entries SET chain_hash = zeroblob(16) WHERE log_id = 1 AND seq = 3",
+    "the hash of the last entry": "UPDATE entries SET chain_hash = zeroblob(16) WHERE log_id = 2 AND seq = 2",
+    "the hash of a revision": "UPDATE revisions SET hash = zeroblob(16) WHERE log_id = 1 AND number = 6",
+    "the hash of a root": "UPDATE revisions SET hash = zeroblob(16) WHERE log_id = 2 AND number = 0",
     "the row of a branch lost": "DELETE FROM branches WHERE log_id = 1 AND name = 'side'",
     "the row of main lost": "DELETE FROM branches WHERE log_id = 1 AND name = 'main'",
 }
@@ -280,6 +285,14 @@ def test_a_revision_in_the_middle_that_is_lost_moves_no_head(path: Path) -> None
 
 UNMENDABLE = {
     "another text": ("UPDATE entries SET text = 'forged' WHERE log_id = 1 AND seq = 3", {("one", "entry", 3)}),
+    "another text with a hash of its own": (
+        "UPDATE entries SET text = 'forged', content_hash = zeroblob(16) WHERE log_id = 1 AND seq = 3",
+        {("one", "entry", 3)},
+    ),
+    "the hashes of an entry and of the one after it": (
+        "UPDATE entries SET chain_hash = zeroblob(16) WHERE log_id = 1 AND seq IN (3, 4)",
+        {("one", "entry", seq) for seq in (3, 4, 5)},
+    ),
     "an old revision's time": (
         "UPDATE revisions SET at = 5 WHERE log_id = 1 AND number = 2",
         {("one", "revision", 2)},
