@@ -24,6 +24,9 @@ from msglog.storage.requests import Append, Appended
 from msglog.storage.rows import CONTENT, Draft
 from msglog.storage.spans import TAIL_SPANS, Part, Run, SpanSequence, count, decode_spans, extended
 
+MOST_LOGS = 1000
+"""Logs of which the ledger knows from one transaction to the next; one group names at most 256 more."""
+
 
 class Transaction:
     """Requests, one after another, within one database transaction."""
@@ -31,6 +34,8 @@ class Transaction:
     def __init__(self, connection: Connection, ledger: Ledger, path: str) -> None:
         self.connection = connection
         self.execute = connection.execute
+        if len(ledger.logs) > MOST_LOGS:
+            ledger.logs.clear()
         self.ledger = ledger
         self.path = path
         self._entries: list[tuple[Any, ...]] = []
@@ -85,9 +90,6 @@ class Transaction:
             if not rows:
                 return None
             state = LogState(*rows[0])
-            if len(self.ledger.logs) >= 1000:
-                self.flush()
-                self.ledger.logs.clear()
             self.ledger.logs[name] = state
         return state
 

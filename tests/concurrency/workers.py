@@ -388,3 +388,10 @@ def search_until_killed_at(wire: Wire, path: str, words: str, at: int) -> None:
     with msglog.sync.open(path, driver=Deadly()) as store:
         wire.say("searches")
         store.search(words)
+
+
+def append_numbered(_wire: Wire, path: str, name: str, count: int, size: int) -> None:
+    """Append so many messages of so many characters."""
+    with msglog.sync.open(path, durability="normal") as store:
+        for number in range(count):
+            store.log(LOG).append(user(f"{name} {number} {'x' * size}"))
