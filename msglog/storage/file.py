@@ -164,7 +164,7 @@ class StoreFile:
         dismiss(self._pin)
         # The writer's connection goes last: closing it brings the write-ahead log into the file and removes it.
         self.writer.close()
-        if self.writer.broken is not None:
+        if self.writer.broken is not None or self.writer.doubtful:
             _uncertain.add(self.identity)
 
 
@@ -310,7 +310,10 @@ def _make_current(driver: Driver, path: str, identity: tuple[int, int], *, read_
                 _settle(connection, path)
                 _uncertain.discard(identity)
     finally:
-        dismiss(connection)
+        if identity in _uncertain and not read_only:
+            wal.leave(driver, path, connection)
+        else:
+            dismiss(connection)
 
 
 def _settle(connection: Connection, path: str) -> None:

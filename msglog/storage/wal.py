@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
-from msglog.storage.engine import Connection, DriverError
+from msglog.storage.engine import Connection, Driver, DriverError, dismiss
 from msglog.storage.requests import Checkpointed
 
 _PIECE = 2**20
@@ -41,3 +42,13 @@ def rewrite(path: str) -> None:
         raise DriverError("SQLITE_IOERR_FSYNC", f"write-ahead log: {error.strerror}") from error
     finally:
         os.close(descriptor)
+
+
+def leave(driver: Driver, path: str, *connections: Connection | None) -> None:
+    """Close connections without the checkpoint that the last one makes, which would trust the log and remove it."""
+    last = None
+    with suppress(DriverError):
+        last = driver.connect(path, read_only=True)  # one that may only read makes none
+        last.execute("SELECT count(*) FROM sqlite_master")
+    for connection in (*connections, last):
+        dismiss(connection)

@@ -146,6 +146,11 @@ class Writer:
                 self._quiet.wait(left)
         return True
 
+    @property
+    def doubtful(self) -> bool:
+        """Whether what the write-ahead log holds may be in memory alone."""
+        return self._upkeep.doubtful
+
     def close(self, timeout: float = 5.0) -> None:
         """Finish what waits, then end the thread and close the connection."""
         with self._lock:
@@ -258,7 +263,7 @@ class Writer:
                 self.journal_mode = connection.execute("PRAGMA journal_mode = WAL")[0][0]
                 self._upkeep.see_erasure(connection)
             except DriverError:
-                dismiss(connection)
+                self._let_go(connection)
                 raise
             self._connection, self._level, self._beside = connection, None, None
             self._ledger.forget()
@@ -271,7 +276,14 @@ class Writer:
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
-        dismiss(connection)
+        self._let_go(connection)
+
+    def _let_go(self, *connections: Connection | None) -> None:
+        if self._upkeep.doubtful:
+            wal.leave(self._driver, self.path, *connections)
+        else:
+            for connection in connections:
+                dismiss(connection)
 
     def _take(self, most: int) -> list[Job]:
         """The jobs of the next group, first come first served."""
@@ -439,8 +451,8 @@ class Writer:
             connection.execute("COMMIT")
         except DriverError as failure:
             stored = None
-            dismiss(failed)
-            self._disconnect()
+            self._let_go(failed, self._connection)
+            self._connection = None
             self.broken = StoreIOError(self.path, failure.code)
             self.broken.__cause__ = failure
         for job in jobs:

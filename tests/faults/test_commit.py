@@ -26,6 +26,8 @@ from msglog.errors import (
     StoreFullError,
     StoreIOError,
 )
+from msglog.storage import wal
+from msglog.storage.engine import DriverError
 from msglog.transfer import export_bundle, import_bundle
 from tests.faults.drivers import FaultyDriver, When
 from tests.strategies import user
@@ -355,4 +357,35 @@ async def test_a_checkpoint_that_fails_costs_no_caller_anything(path: Path) -> N
         assert driver.failed
         assert await log.count() == 14
     async with msglog.open(path) as store:
+        assert (await store.verify()).ok
+
+
+def contents(path: Path) -> tuple[bytes, bytes]:
+    """A closed store's file and its write-ahead log."""
+    return path.read_bytes(), Path(f"{path}-wal").read_bytes()
+
+
+async def test_a_log_in_doubt_is_not_brought_into_the_file_by_closing_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a failed sync left in memory alone would be trusted, and the log removed."""
+
+    def fail(_path: str) -> None:
+        raise DriverError("SQLITE_IOERR_FSYNC", "made to fail")
+
+    driver = FaultyDriver()
+    with monkeypatch.context() as broken:
+        broken.setattr(wal, "rewrite", fail)
+        async with msglog.open(path, driver=driver) as store:
+            driver.arm(0, "SQLITE_IOERR_FSYNC", "after", only="COMMIT")
+            with pytest.raises(CommitUncertainError):
+                await store.log("talk").add("user", "new", id="new")
+        held = contents(path)
+        assert len(held[1]) > 0
+        for _ in range(2):
+            assert contents(path) == held
+            with pytest.raises(StoreIOError):
+                await msglog.open(path, driver=driver)
+    async with msglog.open(path, driver=driver) as store:
+        assert await store.log("talk").find("new") is not None
         assert (await store.verify()).ok
