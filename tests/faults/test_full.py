@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -88,58 +85,3 @@ async def test_a_file_that_is_too_small_to_begin_with_is_refused_and_can_be_made
         await msglog.open(path, driver=SmallDriver(5))
     async with msglog.open(path, driver=SmallDriver(1000)) as store:
         assert await store.log("talk").add("user", "x") == 1
-
-
-LIMITED = """
-import asyncio, json, resource, sys
-import msglog
-
-async def main(path):
-    told = {"acknowledged": [], "refused": [], "uncertain": []}
-    store = await msglog.open(path)
-    log = store.log("talk")
-    for i in range(20):
-        await log.add("user", "x" * 1000, id=f"a{i}")
-        told["acknowledged"].append(f"a{i}")
-    resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
-    for i in range(400):
-        try:
-            await log.add("user", "x" * 1000, id=f"b{i}")
-            told["acknowledged"].append(f"b{i}")
-        except msglog.errors.CommitUncertainError as error:
-            told["uncertain"] += error.entry_ids
-        except (msglog.errors.StoreFullError, msglog.errors.StoreIOError):
-            told["refused"].append(f"b{i}")
-    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    try:
-        await log.add("user", "there is room", id="c")
-    except msglog.errors.StoreError:
-        await store.close()
-        store = await msglog.open(path)
-        log = store.log("talk")
-        await log.add("user", "there is room", id="c")
-    told["acknowledged"].append("c")
-    await store.close()
-    print(json.dumps(told))
-
-asyncio.run(main(sys.argv[1]))
-"""
-
-
-def limited(path: Path) -> dict[str, list[str]]:
-    """What a process that may write no large files was told of its appends."""
-    ran = subprocess.run([sys.executable, "-c", LIMITED, path], capture_output=True, text=True, check=False, timeout=60)
-    assert ran.returncode == 0, ran.stderr
-    told: dict[str, list[str]] = json.loads(ran.stdout)
-    return told
-
-
-async def test_a_limit_of_the_system_on_the_size_of_files_loses_nothing(path: Path) -> None:
-    told = limited(path)
-    assert told["refused"]
-    async with msglog.open(path) as store:
-        stored = {message.entry_id for message in await store.log("talk").all()}
-        assert set(told["acknowledged"]) <= stored
-        assert not set(told["refused"]) & stored
-        assert stored <= set(told["acknowledged"]) | set(told["uncertain"])
-        assert (await store.verify()).ok
