@@ -129,6 +129,8 @@ def _known_keys(model: type[BaseModel]) -> dict[str, str]:
 class _WithExtra(FrozenModel):
     """A model that collects the keys it does not know in its field `extra`."""
 
+    model_config = ConfigDict(json_schema_extra={"additionalProperties": True})
+
     _keys: ClassVar[dict[str, str]]
 
     @classmethod

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -26,10 +28,12 @@ from msglog.server.settings import Settings
 from msglog.server.tokens import TokenFile
 from msglog.server.viewer import mount
 from msglog.store import Store
+from msglog.wire.text import PROBLEM
 
+_AS_PROBLEM = {PROBLEM: {"schema": {"$ref": "#/components/schemas/Problem"}}}
 _PROBLEMS: dict[int | str, dict[str, object]] = {
-    "4XX": {"model": models.Problem, "description": "What was wrong with the request, as a problem (RFC 9457)"},
-    "5XX": {"model": models.Problem, "description": "What went wrong here, as a problem (RFC 9457)"},
+    "4XX": {"content": _AS_PROBLEM, "description": "What was wrong with the request, as a problem (RFC 9457)"},
+    "5XX": {"content": _AS_PROBLEM, "description": "What went wrong here, as a problem (RFC 9457)"},
 }
 
 
@@ -37,6 +41,16 @@ class Application(FastAPI):
     """The application; `service` is what its routes share."""
 
     service: Service
+
+    def openapi(self) -> dict[str, Any]:
+        """The description, with the shapes of bodies, which FastAPI does not read and so does not know of."""
+        if self.openapi_schema is None:
+            described = super().openapi()
+            shapes = [(shape, "validation") for shape in models.Shape.__subclasses__()]
+            _, found = models_json_schema(shapes, ref_template="#/components/schemas/{model}")  # type: ignore[arg-type]
+            described["components"]["schemas"] |= found["$defs"]
+        assert self.openapi_schema is not None  # noqa: S101 the base keeps what it made
+        return self.openapi_schema
 
     def build_middleware_stack(self) -> ASGIApp:
         """All of it behind the gate."""

@@ -6,6 +6,8 @@ import base64
 import math
 from typing import Any
 
+from msglog.errors import RequestError
+
 
 def cell_json(value: Any) -> Any:
     """An SQL value as JSON."""
@@ -20,4 +22,9 @@ def cell_of(data: Any) -> Any:
     """The SQL value of what `cell_json` gave."""
     if not isinstance(data, dict):
         return data
-    return base64.b64decode(data["base64"]) if "base64" in data else float(data["float"])
+    try:
+        return base64.b64decode(data["base64"], validate=True) if "base64" in data else float(data["float"])
+    except (LookupError, ValueError, TypeError):
+        raise RequestError(
+            "a value", 'an object stands for bytes, {"base64": …}, or a number, {"float": "inf"}'
+        ) from None
