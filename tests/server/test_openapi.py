@@ -60,7 +60,7 @@ def test_every_answer_is_one_that_is_described(path: Path) -> None:
     with serving(path) as url:
         schema = schemathesis.openapi.from_url(f"{url}/v1/openapi.json").exclude(path_regex="/(follow|import)$")
         for found in schema.get_all_operations():
-            operation = found.ok()
+            operation: Any = found.ok()  # type: ignore[union-attr]
 
             @settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
             @given(case=operation.as_strategy())
