@@ -17,6 +17,8 @@ from msglog.storage.spans import Part, Run, SpanSequence, count, encode_spans
 class Line:
     """One branch as a request extends it: rows in the making, and the state that they lead to."""
 
+    __slots__ = ("branch", "chunks", "counted", "entries", "head", "log", "new", "revisions", "seqs", "state")
+
     def __init__(self, log: str, branch: str, state: LogState, head: Head) -> None:
         self.log = log
         self.branch = branch

@@ -16,7 +16,7 @@ BATCH_BYTES = 64 * 2**20
 """Bytes of content that one request may bring in."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, as the other requests are: that would be a fiftieth of an append's time
 class Append:
     """Entries for the end of a branch, as one revision."""
 
@@ -29,7 +29,7 @@ class Append:
     size: int = 0  # bytes of content
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Appended:
     """Where each entry stands, and which of them this append brought in."""
 
