@@ -190,6 +190,11 @@ def receive(transaction: Transaction, request: Receive) -> Received:
         report = verify_since(transaction.connection, log_id, found.known)
         for problem in report.problems:
             raise BundleError(problem.what, log=found.log, where=problem.where)
+    if found.revisions:
+        transaction.wrote_what(sql.REVISION_IS_STORED, log_id, *found.revisions[-1][:2])
+    else:
+        name, _, created_at = found.branches[-1]
+        transaction.wrote_what(sql.BRANCH_IS_STORED, log_id, name, created_at)
     transaction.ledger.logs.pop(found.log, None)
     transaction.ledger.last_n = n + len(found.entries)
     return found.answer
@@ -225,7 +230,6 @@ def _insert(transaction: Transaction, log_id: int, found: Standing, request: Rec
     many(sql.INSERT_REVISION, [(log_id, *row) for row in found.revisions])
     for name, forked_from, created_at in found.branches:
         transaction.execute(sql.INSERT_BRANCH, (log_id, name, heads.pop(name), forked_from, created_at))
-        transaction.wrote_what(sql.BRANCH_IS_STORED, log_id, name, created_at)
     many(sql.UPDATE_BRANCH, [(head, log_id, name) for name, head in heads.items()])
     if found.revisions:
         last = found.revisions[-1]
@@ -236,7 +240,6 @@ def _insert(transaction: Transaction, log_id: int, found: Standing, request: Rec
         )
         transaction.execute(sql.UPDATE_LOG, (seq, last[0] + 1, chained, log_id))
         transaction.execute("UPDATE logs SET meta = ? WHERE id = ?", (request.meta, log_id))
-        transaction.wrote_what(sql.REVISION_IS_STORED, log_id, *last[:2])
 
 
 def _new_chunks(transaction: Transaction, log_id: int, found: Standing, request: Receive) -> list[Row]:

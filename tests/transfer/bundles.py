@@ -9,7 +9,9 @@ from hashlib import blake2b
 from typing import Any
 
 from msglog import MessageLog, Store
+from msglog.storage.hashes import chain_hash, content_hash, revision_hash
 from msglog.transfer import export_bundle, export_view, import_bundle
+from msglog.transfer.lines import row_of
 from msglog.transfer.report import ImportReport
 from msglog.transfer.view import ViewFormat
 from tests.strategies import calls, result, user
@@ -52,6 +54,27 @@ def sealed(changed: list[Line]) -> bytes:
         hashed.update(text)
         made.append(text)
     return b"".join(made)
+
+
+def rehashed(changed: list[Line]) -> bytes:
+    """A bundle of lines whose hashes are right, too: only what the lines say of each other can be wrong."""
+    uid = previous = b""
+    hashes: dict[int | None, bytes] = {}
+    for line in changed:
+        if line["type"] == "log":
+            uid = previous = bytes.fromhex(line["uid"])
+            hashes = {None: uid}
+        elif line["type"] == "entry":
+            _, row = row_of(json.dumps(line).encode())
+            seq, entry_id, revision, *content, at, salt, hashed, _, redacted_at, _ = row
+            hashed = content_hash(salt, content) if redacted_at is None else hashed
+            previous = chain_hash(previous, uid, (seq, entry_id, *content[:2], at, revision), hashed)
+            line |= {"contentHash": hashed.hex(), "chainHash": previous.hex()}
+        elif line["type"] == "revision":
+            _, row = row_of(json.dumps(line).encode())
+            hashes[row[0]] = revision_hash(hashes.get(row[4], uid), row[:-1])
+            line["hash"] = hashes[row[0]].hex()
+    return sealed(changed)
 
 
 def altered(bundle: bytes, change: Callable[[list[Line]], object]) -> bytes:

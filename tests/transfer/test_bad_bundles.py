@@ -30,7 +30,7 @@ from msglog.message import Entry, as_message
 from msglog.storage import copies
 from msglog.transfer import import_bundle, intake
 from tests.strategies import calls, result, user
-from tests.transfer.bundles import Line, altered, exported, fill, lines, sealed, taken_in
+from tests.transfer.bundles import Line, altered, exported, fill, lines, rehashed, sealed, taken_in
 
 Change = Callable[[list[Line]], object]
 
@@ -242,6 +242,39 @@ async def test_a_forgery_is_refused(bundle: bytes, forgery: str) -> None:
     assert error.line is not None
     if "not what was stored" in told:
         assert error.log in ("talk", "more")
+
+
+CONTRADICTORY: dict[str, Change] = {
+    "a view that is not what its operation makes": lambda c: _last_edit(c).update(tail="[[0,1,2]]", size=2),
+    "a view of entries that are not there": lambda c: _last_edit(c).update(tail="[[0,1,999]]", size=999),
+    "a view that begins elsewhere": lambda c: _row(c, "revision", 2).update(tail="[[1,1,5]]"),
+    "an entry twice in a view": lambda c: _row(c, "revision", 2).update(tail="[[0,1,5],[5,1]]", size=6),
+    "a size that is not the view's": lambda c: _row(c, "revision", 2).update(size=4),
+    "other numbers of entries": lambda c: _row(c, "revision", 2).update(appended=4),
+    "an edit of what is not shown": lambda c: _last_edit(c).update(
+        operation='{"type":"edit","patches":[{"op":"remove","id":"nobody"}]}'
+    ),
+    "a chunk that nobody has": lambda c: _last_edit(c).update(chunks="[[7,0]]", anchor=_last_edit(c)["number"]),
+    "an anchor that is none": lambda c: _row(c, "revision", 2).update(anchor=1),
+    "a parent that is not the branch's head": lambda c: _last_edit(c).update(parent=0),
+    "a parent that comes later": lambda c: _row(c, "revision", 1).update(parent=2),
+    "an entry of a revision that never comes": lambda c: [e.update(revision=99) for e in c if e.get("seq") == 5],
+    "an entry of a revision before": lambda c: [e.update(revision=1) for e in c if e.get("seq") == 5],
+}
+
+
+def _last_edit(changed: list[Line]) -> Line:
+    return [line for line in changed if '"edit"' in line.get("operation", "")][-1]
+
+
+@pytest.mark.parametrize("contradiction", CONTRADICTORY)
+async def test_right_hashes_over_what_contradicts_itself_do_not_help(bundle: bytes, contradiction: str) -> None:
+    assert rehashed(lines(bundle)) == bundle
+    changed = lines(bundle)
+    CONTRADICTORY[contradiction](changed)
+    error = await refused(rehashed(changed))
+    assert isinstance(error, BundleError)
+    assert error.where is not None
 
 
 async def test_an_error_names_line_log_and_seq(bundle: bytes) -> None:
