@@ -8,12 +8,14 @@ import io
 import os
 import resource
 import signal
+from itertools import count
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule, run_state_machine_as_test
 
 import msglog
@@ -23,7 +25,7 @@ from msglog.errors import UnknownLogError
 from msglog.storage import copies, spans, transaction
 from msglog.transfer import export_bundle, import_bundle
 from tests.storage.test_log_model import LogMachine
-from tests.strategies import exact, user
+from tests.strategies import Json, entry_inputs, exact, json_objects, user
 from tests.transfer.bundles import exported, fill, lines, taken_in
 
 
@@ -251,3 +253,28 @@ def test_a_disk_that_is_full_leaves_nothing_of_a_file(tmp_path: Path, suffix: st
             signal.signal(signal.SIGXFSZ, handler)
         assert caught.value.errno == errno.EFBIG
     assert [path.name for path in tmp_path.iterdir() if "bundle" in path.name] == []
+
+
+def test_any_messages_and_metadata_come_over_exactly(tmp_path: Path) -> None:
+    names = map(str, count())
+    with (
+        msglog.sync.open(tmp_path / "one.db", durability="normal") as store,
+        msglog.sync.open(tmp_path / "two.db", durability="normal") as other,
+    ):
+
+        @given(st.lists(entry_inputs(), min_size=1, max_size=5), json_objects)
+        def come_over(inputs: list[Json], description: Json) -> None:
+            name = next(names)
+            store.log(name).append_many(inputs)
+            store.describe(name, meta=description)
+            bundle, again = io.BytesIO(), io.BytesIO()
+            export_bundle(store, bundle, logs=[name])
+            bundle.seek(0)
+            import_bundle(other, bundle)
+            assert exact(other.log(name).all()) == exact(store.log(name).all())
+            assert exact(other.describe(name)) == exact(store.describe(name))
+            export_bundle(other, again, logs=[name])
+            assert again.getvalue() == bundle.getvalue()
+
+        come_over()
+        assert other.verify().problems == []
