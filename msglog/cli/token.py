@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from msglog.cli.opening import chosen
 from msglog.cli.options import AsJson, StoreFile, WholeStore
 from msglog.cli.output import say, show, show_json
 from msglog.cli.visible import exact_line
+
+if TYPE_CHECKING:
+    from msglog.server.tokens import TokenFile
 
 tokens = typer.Typer(
     help="Make, list and revoke the tokens of a store that is served.", no_args_is_help=True, rich_markup_mode=None
@@ -36,13 +39,13 @@ def create(
     `read` and `append` are meant by their names; `edit` commits, forks, rewinds and redacts; `admin` may do
     everything, with the whole store too. Without a right given: read and append.
     """
-    from msglog.server.tokens import RIGHTS, TokenFile, tokens_path
+    from msglog.server.tokens import RIGHTS
 
     rights = [known for known in RIGHTS if known in (right or ("read", "append"))]
     for given in right or ():
         if given not in RIGHTS:
             raise typer.BadParameter(f"{given!r} is no right; there are {', '.join(RIGHTS)}")
-    token, text = TokenFile(tokens_path(_existing(chosen(store, whole_store)))).create(name, rights, prefix)
+    token, text = _file(chosen(store, whole_store)).create(name, rights, prefix)
     if as_json:
         show_json({"id": token.id, "token": text, "rights": list(token.rights), "prefix": prefix})
     else:
@@ -52,9 +55,7 @@ def create(
 @tokens.command("list", cls=Command, epilog="msglog token list")
 def list_(whole_store: WholeStore = None, *, store: StoreFile = None, as_json: AsJson = False) -> None:
     """List the tokens: all but their secrets."""
-    from msglog.server.tokens import TokenFile, tokens_path
-
-    known = TokenFile(tokens_path(_existing(chosen(store, whole_store)))).all()
+    known = _file(chosen(store, whole_store)).all()
     shown = [
         {"id": t.id, "name": t.name, "rights": list(t.rights), "prefix": t.prefix, "created_at": t.created_at}
         for t in known
@@ -75,19 +76,15 @@ def revoke(
     store: StoreFile = None,
 ) -> None:
     """Take a token away. A service that runs refuses it from its next request on."""
-    from msglog.server.tokens import TokenFile, tokens_path
-
-    if not TokenFile(tokens_path(_existing(chosen(store, whole_store)))).revoke(token_id):
+    if not _file(chosen(store, whole_store)).revoke(token_id):
         fail(f"there is no token {token_id!r}; `msglog token list` shows those that there are")
     say(f"token {token_id} is revoked")
 
 
-def _existing(path: str) -> str:
-    """The store's own path, whichever name led to it."""
+def _file(store: str) -> TokenFile:
+    """The tokens of a store, which need not be there yet: a service on an open address begins with them."""
     import os
 
-    from msglog.errors import StoreNotFoundError
+    from msglog.server.tokens import TokenFile, tokens_path
 
-    if not os.path.exists(path):
-        raise StoreNotFoundError(path)
-    return os.path.realpath(path)
+    return TokenFile(tokens_path(os.path.realpath(store)))

@@ -14,8 +14,8 @@ import httpx
 
 TIMEOUT = httpx.Timeout(60, connect=5)
 """Seconds of silence after which a request is given up: more than a server's deadline."""
-QUIET = httpx.Timeout(45, connect=5)
-"""The same for a stream, on which a server says at least every 15 s that it is alive."""
+QUIET = httpx.Timeout(75, connect=5)
+"""The same for a stream, on which a server says at least every 25 s that it is alive."""
 _POOL = httpx.Limits(max_connections=None, max_keepalive_connections=100, keepalive_expiry=30)
 
 

@@ -31,7 +31,7 @@ class Limits:
     """Seconds until a request that is not a stream is answered."""
     send_deadline: float = 30
     """Seconds for which a client may leave what it is sent untaken."""
-    heartbeat: float = 15
+    heartbeat: float = 25
     """Seconds after which a follower that has nothing to hear is told that the stream is alive."""
 
 

@@ -20,6 +20,7 @@ from msglog import MessageLog, Store
 from msglog.server.app import create_app
 from msglog.server.settings import Limits, Settings
 from msglog.wire.text import loads
+from tests.server import load
 from tests.server.serving import client, free_port, served
 from tests.strategies import user
 
@@ -204,3 +205,10 @@ async def test_appenders_and_followers_go_on_over_restarts_and_nothing_is_lost_o
         await store.close()
     assert seqs == list(range(1, total + 1))
     assert heard == [(number + 1, str(number)) for number in range(total)]
+
+
+async def test_many_appenders_and_followers_lose_repeat_and_reorder_nothing(store: Store) -> None:
+    settings = Settings(limits=Limits(rate=0))
+    async with served(create_app(store, settings=settings)) as url:
+        figures = await load.run(url, load.Load(appenders=12, followers=12, logs=3, seconds=60, messages=8))
+    assert (figures.appended, figures.heard) == (96, 12 * 32)
