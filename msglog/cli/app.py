@@ -23,7 +23,7 @@ SECTIONS = {
     "Move": ("export", "import"),
     "Ask": ("sql", "schema", "stats"),
     "Serve": ("serve", "token"),
-    "Care": ("verify", "doctor", "backup", "compact", "migrate"),
+    "Care": ("verify", "doctor", "repair", "backup", "compact", "migrate"),
 }
 """The table of contents: every command, in its section, in the order in which help lists them."""
 

@@ -1,4 +1,4 @@
-"""`verify`, `doctor`, `backup`, `compact`, `migrate`: whether a store is whole and safe, and how it is kept so."""
+"""`verify`, `doctor`, `repair`, `backup`, `compact`, `migrate`: whether a store is whole, and how it is kept so."""
 
 from __future__ import annotations
 
@@ -68,6 +68,38 @@ def _finding(finding: Finding) -> None:
     show(line)
     if finding.advice:
         show(Padding(Text(exact_line(finding.advice), style="italic"), (0, 0, 0, 2)))
+
+
+@command("repair", "msglog repair", "msglog repair agent.db --apply")
+def repair(
+    whole_store: WholeStore = None,
+    *,
+    apply: Annotated[bool, typer.Option("--apply", help="Mend it, after a backup beside the store.")] = False,
+    store: StoreFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell what could be mended; with --apply, mend it.
+
+    Nothing is invented: what is lost stays lost, and is listed. Before anything is changed, a backup of the store is
+    made beside it. Exit code 1 where problems stay, or wait for --apply.
+    """
+    with writing(chosen(store, whole_store)) as opened:
+        report = opened.repair(dry_run=not apply)
+    if as_json:
+        show_json(report, ok=report.ok)
+    else:
+        for mend in report.mended:
+            show(f"{'mended' if apply else 'would mend'}: {exact_line(str(mend))}")
+        for problem in report.problems:
+            show(f"stays: {exact_line(str(problem))}")
+        if report.truncated:
+            show("there are too many problems to mend; restore a backup")
+        if report.backup is not None:
+            show(f"as it was before: {report.backup}")
+        if report.ok and not report.mended:
+            show("nothing to mend")
+    if not report.ok or (report.mended and not apply):
+        no()
 
 
 @command("backup", "msglog backup agent-monday.db")

@@ -136,6 +136,7 @@ def invocations(log: str, folder: Path) -> dict[str, list[str]]:
         "stats": ["stats"],
         "verify": ["verify"],
         "doctor": ["doctor"],
+        "repair": ["repair"],
         "backup": ["backup", str(folder / "backup.db")],
         "export": ["export", str(folder / "talk.md"), "--log", log],
         "import": ["import", str(folder / "backup.bundle"), "--dry-run"],
