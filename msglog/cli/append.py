@@ -16,7 +16,7 @@ from msglog.cli.app import command, fail
 from msglog.cli.messages import OUTSIDE
 from msglog.cli.opening import chosen, writing
 from msglog.cli.options import AsJson, BranchName, LogName, StoreFile
-from msglog.cli.output import progress, say, show, show_json
+from msglog.cli.output import progress, say, show_json, tell
 from msglog.errors import InvalidMessageError, MsgLogError
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def append(
     if as_json:
         show_json({"log": log, "branch": branch, "messages": 1, "seq": seq})
     else:
-        show(f"stored as {seq}")
+        tell(f"stored as {seq}")
 
 
 def _append_lines(log: MessageLog, *, as_json: bool) -> None:
@@ -97,7 +97,7 @@ def _append_lines(log: MessageLog, *, as_json: bool) -> None:
             say(stored(done, seq))
             raise
     if not as_json:
-        show(stored(done, seq))
+        tell(stored(done, seq))
 
 
 def stored(count: int, seq: int) -> str:

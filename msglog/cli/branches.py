@@ -9,7 +9,7 @@ import typer
 from msglog.cli.app import command
 from msglog.cli.opening import chosen, reading, writing
 from msglog.cli.options import AsJson, BranchName, LogName, Revision, StoreFile
-from msglog.cli.output import show, show_json
+from msglog.cli.output import show, show_json, tell
 from msglog.cli.revisions import found_revision
 from msglog.errors import UnknownLogError
 
@@ -65,7 +65,7 @@ def fork(
     if as_json:
         show_json({"log": log, "branch": name, "head": head})
     else:
-        show(f"branch {name!r} of {log!r} is at {head}")
+        tell(f"branch {name!r} of {log!r} is at {head}")
 
 
 @command("rewind", "msglog rewind customer-123 main~3")
@@ -89,4 +89,4 @@ def rewind(
     if as_json:
         show_json({"log": log, "branch": branch, "head": head, "before": before, "messages": shown})
     else:
-        show(f"branch {branch!r} of {log!r} shows {shown} messages again; what it showed before is {before}")
+        tell(f"branch {branch!r} of {log!r} shows {shown} messages again; what it showed before is {before}")

@@ -9,7 +9,7 @@ import typer
 from msglog.cli.app import command, no
 from msglog.cli.opening import chosen, reading, writing
 from msglog.cli.options import AsJson, OneLog, StoreFile, WholeStore
-from msglog.cli.output import show, show_json
+from msglog.cli.output import show, show_json, tell
 from msglog.cli.visible import exact_line
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ def verify(
         show_json(report, ok=report.ok)
     else:
         for problem in report.problems:
-            show(exact_line(str(problem)))
+            tell(exact_line(str(problem)))
         if report.truncated:
-            show("… and more")
+            tell("… and more")
         looked = f"{report.logs:,} logs, {report.entries:,} messages, {report.revisions:,} revisions"
-        show(f"{'all is well' if report.ok else 'PROBLEMS FOUND'}: {looked}")
+        tell(f"{'all is well' if report.ok else 'PROBLEMS FOUND'}: {looked}")
     if not report.ok:
         no()
 
@@ -89,15 +89,15 @@ def repair(
         show_json(report, ok=report.ok)
     else:
         for mend in report.mended:
-            show(f"{'mended' if apply else 'would mend'}: {exact_line(str(mend))}")
+            tell(f"{'mended' if apply else 'would mend'}: {exact_line(str(mend))}")
         for problem in report.problems:
-            show(f"stays: {exact_line(str(problem))}")
+            tell(f"stays: {exact_line(str(problem))}")
         if report.truncated:
-            show("there are too many problems to mend; restore a backup")
+            tell("there are too many problems to mend; restore a backup")
         if report.backup is not None:
-            show(f"as it was before: {report.backup}")
+            tell(f"as it was before: {report.backup}")
         if report.ok and not report.mended:
-            show("nothing to mend")
+            tell("nothing to mend")
     if not report.ok or (report.mended and not apply):
         no()
 
@@ -117,7 +117,7 @@ def backup(
     if as_json:
         show_json({"store": path, "backup": target})
     else:
-        show(f"{target} holds what {path} held")
+        tell(f"{target} holds what {path} held")
 
 
 @command("compact", "msglog compact")
@@ -134,9 +134,9 @@ def compact(whole_store: WholeStore = None, *, store: StoreFile = None, as_json:
     from msglog.cli.words import size
 
     before, after = report.bytes_before + report.wal_bytes_before, report.bytes_after + report.wal_bytes_after
-    show(f"{size(before)} before, {size(after)} now")
+    tell(f"{size(before)} before, {size(after)} now")
     if not report.complete:
-        show("a reader keeps the last pages in the write-ahead log; they go into the file with a later checkpoint")
+        tell("a reader keeps the last pages in the write-ahead log; they go into the file with a later checkpoint")
 
 
 @command("migrate", "msglog migrate agent.db")
@@ -156,4 +156,4 @@ def migrate(whole_store: WholeStore = None, *, store: StoreFile = None, as_json:
     if as_json:
         show_json({"store": path, "before": before or version, "version": version})
     else:
-        show(f"{path} was of version {before} and is now of {version}" if before else f"{path} is current ({version})")
+        tell(f"{path} was of version {before} and is now of {version}" if before else f"{path} is current ({version})")

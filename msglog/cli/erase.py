@@ -10,7 +10,7 @@ import typer
 from msglog.cli.app import command
 from msglog.cli.opening import chosen, reading, writing
 from msglog.cli.options import AsJson, LogName, StoreFile
-from msglog.cli.output import say, show, show_json
+from msglog.cli.output import say, show_json, tell
 from msglog.cli.words import many
 
 _LATER = "; a reader still holds a copy in the write-ahead log, the next checkpoint takes it away"
@@ -33,9 +33,9 @@ def redact(
     if as_json:
         show_json(receipt, log=log)
         return
-    show(f"message {receipt.seq} of {log!r} is redacted{'' if receipt.complete else _LATER}")
+    tell(f"message {receipt.seq} of {log!r} is redacted{'' if receipt.complete else _LATER}")
     if receipt.summaries:
-        show(f"summaries that may still tell of it: {', '.join(receipt.summaries)}")
+        tell(f"summaries that may still tell of it: {', '.join(receipt.summaries)}")
 
 
 @command("purge", "msglog purge customer-123", "msglog purge customer-123 --yes")
@@ -66,4 +66,4 @@ def purge(
     if as_json:
         show_json(receipt)
     else:
-        show(f"{many(receipt.entries, 'message')} of {log!r} are gone{'' if receipt.complete else _LATER}")
+        tell(f"{many(receipt.entries, 'message')} of {log!r} are gone{'' if receipt.complete else _LATER}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable
 from typing import Annotated
 
 import typer
@@ -11,8 +9,7 @@ import typer
 from msglog.cli.app import command
 from msglog.cli.opening import chosen, reading
 from msglog.cli.options import AsJson, LogName, StoreFile
-from msglog.cli.output import show, show_json
-from msglog.cli.visible import visible
+from msglog.cli.output import show, show_json, tell
 from msglog.errors import UnknownLogError
 
 
@@ -47,12 +44,9 @@ def lineage(
             facts = {"first": step.first, "last": step.last, "parent": step.parent, "branch": step.branch}
             show_json({**facts, "what": step.what, "size": step.size, "heads": step.heads, "operation": step.operation})
     elif dot or mermaid or svg:
-        _write(diagrams.dot(log, found) if dot else diagrams.mermaid(found) if mermaid else diagrams.svg(log, found))
+        for line in (
+            diagrams.dot(log, found) if dot else diagrams.mermaid(found) if mermaid else diagrams.svg(log, found)
+        ):
+            tell(line)
     else:
-        for line in drawing(found):
-            show(line)
-
-
-def _write(lines: Iterable[str]) -> None:
-    for line in lines:
-        sys.stdout.write(f"{visible(line)}\n")
+        show(*drawing(found))

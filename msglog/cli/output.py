@@ -92,6 +92,12 @@ def instant(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")[:-4] + "Z"
 
 
+def tell(message: str) -> None:
+    """Print a sentence or a word as it is, unwrapped: the answer of a command that has no more to show."""
+    sys.stdout.write(f"{visible(message)}\n")
+    sys.stdout.flush()
+
+
 def say(message: str) -> None:
     """Tell a person something beside the output, on standard error."""
     sys.stderr.write(f"{visible(message)}\n")

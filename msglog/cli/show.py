@@ -12,7 +12,7 @@ from msglog.cli.app import command
 from msglog.cli.messages import json_line
 from msglog.cli.opening import chosen, reading
 from msglog.cli.options import AsJson, BranchName, LogName, StoreFile
-from msglog.cli.output import instant, show_json
+from msglog.cli.output import instant, show_json, tell
 from msglog.cli.output import show as put
 from msglog.cli.revisions import found_revision
 from msglog.cli.visible import exact_line, visible
@@ -64,7 +64,7 @@ def show(
                 show_json(json_line(log, message))
         elif raw:
             for message in messages:
-                put(_stored(message))
+                tell(_stored(message))
         else:
             where = f"branch {branch}" if at is None else f"revision {view.revision}"
             _head(log, where, view.size)

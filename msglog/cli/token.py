@@ -9,7 +9,7 @@ import typer
 from msglog.cli.app import Command, app, fail
 from msglog.cli.opening import chosen
 from msglog.cli.options import AsJson, StoreFile, WholeStore
-from msglog.cli.output import say, show, show_json
+from msglog.cli.output import show_json, tell
 from msglog.cli.visible import exact_line
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def create(
     if as_json:
         show_json({"id": token.id, "token": text, "rights": list(token.rights), "prefix": prefix})
     else:
-        say(text)
+        tell(text)
 
 
 @tokens.command("list", cls=Command, epilog="msglog token list")
@@ -65,7 +65,7 @@ def list_(whole_store: WholeStore = None, *, store: StoreFile = None, as_json: A
         return
     for token in known:
         where = f"logs that begin with {token.prefix!r}" if token.prefix else "all logs"
-        show(exact_line(f"{token.id}  {token.created_at}  {', '.join(token.rights)}  {where}  {token.name}"))
+        tell(exact_line(f"{token.id}  {token.created_at}  {', '.join(token.rights)}  {where}  {token.name}"))
 
 
 @tokens.command("revoke", cls=Command, epilog="msglog token revoke 5f0c1a9e")
@@ -74,11 +74,15 @@ def revoke(
     whole_store: WholeStore = None,
     *,
     store: StoreFile = None,
+    as_json: AsJson = False,
 ) -> None:
     """Take a token away. A service that runs refuses it from its next request on."""
     if not _file(chosen(store, whole_store)).revoke(token_id):
         fail(f"there is no token {token_id!r}; `msglog token list` shows those that there are")
-    say(f"token {token_id} is revoked")
+    if as_json:
+        show_json({"id": token_id, "revoked": True})
+    else:
+        tell(f"token {token_id} is revoked")
 
 
 def _file(store: str) -> TokenFile:

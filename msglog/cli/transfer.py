@@ -14,7 +14,7 @@ from msglog.cli.app import command
 from msglog.cli.completion import log_names
 from msglog.cli.opening import chosen, reading
 from msglog.cli.options import AsJson, BranchName, StoreFile, WholeStore
-from msglog.cli.output import progress, say, show, show_json
+from msglog.cli.output import progress, say, show, show_json, tell
 from msglog.cli.revisions import found_revision
 from msglog.cli.visible import exact_line
 from msglog.cli.words import many
@@ -85,7 +85,7 @@ def export(
     elif as_json:
         show_json({"file": target, "format": kind, "logs": logs, "messages": messages})
     else:
-        show(f"{target} holds {many(logs, 'log')}, {many(messages, 'message')}")
+        tell(f"{target} holds {many(logs, 'log')}, {many(messages, 'message')}")
 
 
 def _views(store: Store, names: list[str], branch: str, at: str | None, kind: Format, target: str) -> int:
@@ -207,10 +207,10 @@ def _list_formats(known: Mapping[str, str], *, as_json: bool) -> None:
 
 def _print(report: ImportReport, path: str) -> None:
     for loss in report.losses:
-        show(f"not carried over: {exact_line(loss.where)}: {exact_line(loss.what)}")
+        tell(f"not carried over: {exact_line(loss.where)}: {exact_line(loss.what)}")
     if report.losses_unlisted:
-        show(f"not carried over: {report.losses_unlisted:,} more")
+        tell(f"not carried over: {report.losses_unlisted:,} more")
     came = "would come" if report.dry_run else "came"
     known = f", {report.entries_known:,} were there already" if report.entries_known else ""
     new = f"{many(report.entries_new, 'message')} {came} into {path}, in {many(len(report.logs), 'log')}"
-    show(f"{report.format}: {new}{known}")
+    tell(f"{report.format}: {new}{known}")
