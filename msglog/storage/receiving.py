@@ -6,27 +6,20 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
-from msglog.checks import checked_name
-from msglog.codec import encode, is_plain
-from msglog.errors import BundleError, DivergedError, LogExistsError, MsgLogError
-from msglog.message import Entry, Kind, Role, as_entry
+from msglog.codec import encode
+from msglog.errors import BundleError, DivergedError, LogExistsError
 from msglog.storage import statements as sql
-from msglog.storage.catalog import described
-from msglog.storage.copies import BRANCH, CHUNKS, ENTRY, FIRST_CONTENT, HASH, REDACTED_AT, REVISION
+from msglog.storage.copies import CHUNKS, ENTRY, HASH, REDACTED_AT, REVISION
 from msglog.storage.engine import Connection, DriverError, Row
 from msglog.storage.integrity import verify_since
 from msglog.storage.log_check import Checked
 from msglog.storage.requests import Receive, Received
-from msglog.storage.rows import CONTENT, moment, stored_entry, stored_revision
-from msglog.storage.rows import REVISION as READ_REVISION
 from msglog.storage.transaction import Transaction
 
 _BRANCH, _PARENT = REVISION.index("branch"), REVISION.index("parent")
-_AT, _CHAIN_HASH = ENTRY.index("at"), ENTRY.index("chain_hash")
-_READ_REVISION = tuple(REVISION.index(name) for name in READ_REVISION)
-_ROLES, _KINDS = get_args(Role), get_args(Kind)
+_CHAIN_HASH = ENTRY.index("chain_hash")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,65 +107,6 @@ def _new_branches(connection: Connection, log_id: int, log: str, branches: Seque
         if known.get(row[0], row) != row:
             raise DivergedError(log, f"branch {row[0]!r}")
     return [row for row in branches if row[0] not in known]
-
-
-# What a row may hold: hashes tell that it is what was stored once, not that a store could have stored it
-
-
-@contextmanager
-def _checking(what: str) -> Iterator[None]:
-    try:
-        yield
-    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError, MsgLogError):
-        raise BundleError(f"it is no {what} that a store can hold") from None
-
-
-def check_log(name: str, created_at: int, meta: str | bytes | None) -> None:
-    """`BundleError` where these cannot be a log's."""
-    with _checking("log"):
-        checked_name(name, "the name of a log")
-        moment(created_at)
-        described(meta)
-
-
-def check_branch(row: Row) -> None:
-    """`BundleError` where a row is no branch."""
-    with _checking("branch"):
-        checked_name(row[0], "the name of a branch")
-        moment(row[BRANCH.index("created_at")])
-
-
-def entry_of(row: Row) -> Entry:
-    """The entry of a row."""
-    content = row[FIRST_CONTENT : FIRST_CONTENT + len(CONTENT)]
-    return stored_entry((row[0], row[1], *content, row[_AT], row[REDACTED_AT]), "", "")
-
-
-def check_entry(row: Row) -> int:
-    """The bytes of an entry's content; `BundleError` where the row holds no message."""
-    content = row[FIRST_CONTENT : FIRST_CONTENT + len(CONTENT)]
-    kind, role, name, text, parts, calls, _, *further = content
-    with _checking("entry"):
-        checked_name(row[1], "the id of an entry")
-        moment(row[_AT])
-        if role not in _ROLES or kind not in _KINDS:
-            raise ValueError("neither kind nor role")
-        if any(value is not None for value in (name, parts, calls, *further)) or not isinstance(text, str | None):
-            for source in as_entry(entry_of(row).to_json()).sources:
-                checked_name(source, "the id of a source")
-        elif text is not None and not is_plain(text):
-            raise ValueError("no plain text")
-    return sum(len(value) if isinstance(value, bytes) else len(value.encode()) for value in content if value)
-
-
-def check_revision(row: Row) -> None:
-    """`BundleError` where a row is no revision."""
-    with _checking("revision"):
-        if not row[1] or (row[_PARENT] is None and row[0] != 0):
-            raise ValueError("no id, or no parent")
-        read = tuple(row[i] for i in _READ_REVISION)
-        stored_revision(read, None if row[_PARENT] is None else "parent", (), "", "")
-        moment(row[REVISION.index("at")])
 
 
 def receive(transaction: Transaction, request: Receive) -> Received:

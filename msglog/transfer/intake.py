@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from msglog.errors import BundleError, BundleVersionError, TooLargeError
-from msglog.storage import receiving
+from msglog.storage import row_checks
 from msglog.storage.copies import REDACTED_AT, Part
 from msglog.storage.engine import Row
 from msglog.storage.hashes import SIZE
@@ -149,17 +149,17 @@ class Intake:
             if kind == "log" and empty:
                 uid, name, created_at, meta = row
                 name = self._name_of(name)
-                receiving.check_log(name, created_at, meta)
+                row_checks.check_log(name, created_at, meta)
                 self._log, reading.is_first = _Log(uid, name, created_at, meta), True
             elif kind == "entry":
                 reading.rows.entries.append(row)
                 reading.entry_lines.append(self._source.line)
                 self._take_entry(reading, row)
             elif kind == "branch":
-                receiving.check_branch(row)
+                row_checks.check_branch(row)
                 reading.rows.branches.append(row)
             elif kind == "revision":
-                receiving.check_revision(row)
+                row_checks.check_revision(row)
                 reading.rows.revisions.append(row)
                 reading.revision_lines.append(self._source.line)
             elif kind == "chunk":
@@ -175,11 +175,11 @@ class Intake:
                 raise self._error(f"a part has more than {FURTHER_BYTES:,} bytes")
 
     def _take_entry(self, reading: _Reading, row: Row) -> None:
-        size = receiving.check_entry(row)
+        size = row_checks.check_entry(row)
         if size > self._store.max_message_bytes:
             raise TooLargeError(size, self._store.max_message_bytes)
         if self._store._options.before_store is not None and row[REDACTED_AT] is None:  # noqa: SLF001
-            entry = receiving.entry_of(row)
+            entry = row_checks.entry_of(row)
             if self._store._before_store(entry) != entry:  # noqa: SLF001
                 raise BundleError("before_store would change it, and its hash allows no change", where=f"seq {row[0]}")
         reading.size += size
