@@ -58,7 +58,9 @@ class LogMender:
         self._lines = {
             branch: _Line(first, newest)
             for branch, first, newest in self._execute(
-                "SELECT branch, min(number), max(number) FROM revisions WHERE log_id = ? GROUP BY branch", (self._id,)
+                "SELECT branch, min(number), max(number) FROM revisions WHERE log_id = ? AND typeof(number) = 'integer'"
+                " GROUP BY branch",
+                (self._id,),
             )
             if isinstance(branch, str)
         }
@@ -91,6 +93,7 @@ class LogMender:
         uid, entries, revisions, chained = self._execute(
             "SELECT uid, entry_count, revision_count, chain_hash FROM logs WHERE id = ?", (self._id,)
         )[0]
+        entries, revisions = (value if isinstance(value, int) else -1 for value in (entries, revisions))
         last, last_hash = self._last_entry(uid)
         newest = max((line.newest for line in self._lines.values()), default=-1) + 1
         wrong = {p.key for p in self._problems if p.kind == "entry"}
@@ -105,7 +108,9 @@ class LogMender:
 
     def _last_entry(self, uid: bytes) -> tuple[int, bytes]:
         rows = self._execute(
-            "SELECT seq, chain_hash FROM entries WHERE log_id = ? ORDER BY seq DESC LIMIT 1", (self._id,)
+            "SELECT seq, chain_hash FROM entries WHERE log_id = ? AND typeof(seq) = 'integer'"
+            " ORDER BY seq DESC LIMIT 1",
+            (self._id,),
         )
         return (rows[0][0], rows[0][1]) if rows else (0, uid)
 
@@ -156,14 +161,16 @@ class LogMender:
     def _mend_views(self) -> Iterator[Mend]:
         """Where a head is sound but shows entries that are lost: a further revision, which shows what is left."""
         self._transaction.ledger.forget()
-        for name, head in self._execute("SELECT name, head FROM branches WHERE log_id = ? ORDER BY name", (self._id,)):
+        for name, head, forked_from in self._execute(
+            "SELECT name, head, forked_from FROM branches WHERE log_id = ? ORDER BY name", (self._id,)
+        ):
+            if head in self._unsound or (name not in self._lines and head != forked_from):
+                continue
             try:
                 line = self._transaction.line(self._log, name)
                 view = self._transaction.view(line)
-            except CorruptStoreError:
-                continue  # no revision of the branch is sound
-            if head in self._unsound:
-                continue
+            except (CorruptStoreError, TypeError, ValueError, LookupError):
+                continue  # no revision of the branch is sound, or an anchor is not
             shown = list(view.runs())
             rows = self._execute(
                 "SELECT e.seq, e.id FROM json_each(?) AS s CROSS JOIN entries AS e ON e.log_id = ? AND"

@@ -5,6 +5,7 @@ What was acknowledged is there, what was refused is not.
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import shutil
 import threading
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import msglog
 import msglog.sync
 from msglog import faults
 from msglog.errors import MsgLogError
@@ -179,6 +181,16 @@ def test_nobody_sees_what_waits_before_its_commit(path: Path) -> None:
         go_on.set()
         thread.join()
         assert store.log("talk").find("late") is not None
+
+
+async def test_a_fault_after_a_commit_tells_nobody_that_it_failed_and_runs_nothing_again(path: Path) -> None:
+    async with msglog.open(path) as store:
+        log = store.log("talk")
+        with faults.at("commit.after", raising):
+            seqs = await asyncio.gather(*(log.add("user", f"{i}") for i in range(20)))
+        assert seqs == list(range(3, 23))
+        assert await log.count() == 22
+        assert (await store.verify()).ok
 
 
 # The list itself

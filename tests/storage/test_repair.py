@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -15,8 +16,9 @@ import msglog
 import msglog.sync
 from msglog.errors import ReadOnlyError, StoreIOError
 from msglog.storage import integrity, objects, report
-from msglog.storage.engine import Connection
+from msglog.storage.engine import Connection, DriverError
 from msglog.storage.repair import RepairReport
+from msglog.storage.schema import metadata
 from msglog.storage.search import catch_up
 from msglog.storage.search_index import blocks
 from msglog.storage.sqlite import SqliteDriver
@@ -351,6 +353,39 @@ def test_where_there_are_too_many_problems_rows_are_left_alone(path: Path, monke
     damaged(path, "UPDATE entries SET text = 'forged'", MENDABLE["a head moved back"])
     done = repaired(path)
     assert (done.truncated, done.mended, done.ok) == (True, (), False)
+
+
+OTHERS = ("NULL", "0", "1", "7", "-1", "'text'", "'[]'", "'[[0,1,3]]'", "x'ff00'", "0.5", "hex({}) || 'x'")
+
+
+def random_damage(random: Random, held: dict[str, list[Any]]) -> str:
+    """A row deleted, or a column of one changed."""
+    table = metadata.tables[random.choice([table for table in TABLES if held[table]])]
+    row = dict(zip(table.columns.keys(), random.choice(held[table.name]), strict=True))
+    key = " AND ".join(f"{column.name} = {row[column.name]!r}" for column in table.primary_key.columns)
+    if random.random() < 0.3:
+        return f"DELETE FROM {table.name} WHERE {key}"
+    column = random.choice(list(row))
+    return f"UPDATE OR IGNORE {table.name} SET {column} = {random.choice(OTHERS).format(column)} WHERE {key}"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whatever_is_damaged_repair_ends_invents_nothing_and_has_nothing_left_to_do(path: Path, seed: int) -> None:
+    random = Random(seed)
+    statements = [random_damage(random, rows(path)) for _ in range(random.choice((1, 1, 2, 4)))]
+    made = []
+    for statement in statements:
+        try:
+            damaged(path, statement)
+            made.append(statement)
+        except DriverError:  # a constraint of the tables stands in the way
+            continue
+    before = rows(path)
+    repaired(path)
+    after = rows(path)
+    assert [row[:17] for row in after["entries"]] == [row[:17] for row in before["entries"]], made
+    kept = {row[:2]: row[2:14] for row in after["revisions"]}
+    assert all(kept[row[:2]] == row[2:14] for row in before["revisions"]), made
 
 
 # Safety
