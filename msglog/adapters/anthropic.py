@@ -66,7 +66,7 @@ def from_anthropic(messages: Mapping[str, Any] | Iterable[Sent]) -> list[Message
 
 def _messages(rest: Json) -> list[Message]:
     role, content = rest.pop("role", None), rest.pop("content", None)
-    if role not in {"user", "assistant", "system"}:
+    if not isinstance(role, str) or role not in {"user", "assistant", "system"}:
         raise InvalidMessageError("role", "a turn is of the user, the assistant or the system")
     if role == "system":
         return [Message(role=role, content=content, extra={ANTHROPIC: {**rest, "turn": True}})]

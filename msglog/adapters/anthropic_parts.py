@@ -74,7 +74,7 @@ def _is_source(part: Part) -> bool:
         return isinstance(source.get("file_id"), str)
     if source.get("type") == "text":
         return isinstance(source.get("data"), str) and source.get("media_type") == "text/plain"
-    media = media_of(part) if source.get("type") in {"base64", "url"} else None
+    media = media_of(part) if source.get("type") in ("base64", "url") else None
     return media is not None and _media(media) is not None
 
 

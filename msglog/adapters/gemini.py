@@ -54,13 +54,19 @@ def from_gemini(contents: Mapping[str, Any] | Iterable[Sent]) -> list[Message]:
 
 
 def _parts(content: Json) -> list[Json]:
-    return [
-        {
-            to_camel(key): {to_camel(k): v for k, v in value.items()} if to_camel(key) in _NESTED else value
-            for key, value in part.items()
-        }
-        for part in as_objects(content.pop("parts", None) or [], "parts")
-    ]
+    found = []
+    for i, part in enumerate(as_objects(content.pop("parts", None) or [], "parts")):
+        with at(f"parts[{i}]"):
+            found.append({to_camel(key): _camel(to_camel(key), value) for key, value in part.items()})
+    return found
+
+
+def _camel(key: str, value: Any) -> Any:
+    if key not in _NESTED:
+        return value
+    if not isinstance(value, Mapping):
+        raise InvalidMessageError(key, f"must be an object, not {type(value).__name__}")
+    return {to_camel(inner): item for inner, item in value.items()}
 
 
 def _system(rest: Json) -> Message:

@@ -67,6 +67,8 @@ def _message(rest: Json) -> Message:
 def _call(rest: Json) -> ToolCall:
     call_id, kind = rest.pop("id", None) or "", rest.get("type")
     function = rest.get("function")
+    if not isinstance(kind, str | None):
+        raise InvalidMessageError("type", f"must be a text, not {type(kind).__name__}")
     if kind in {None, "function"} and isinstance(function, Mapping):
         rest = {key: value for key, value in rest.items() if key not in {"type", "function"}}
         function = dict(function)
@@ -134,7 +136,7 @@ def _calls(step: Step, names: Renaming) -> Json:
     for k, (call, call_id) in enumerate(zip(step.calls, step.call_ids, strict=True)):
         own = dict(step.own_of(call))
         kind = own.get("type", "function")
-        if kind not in {"function", "function_call"}:
+        if kind not in ("function", "function_call"):  # it may be anything
             calls.append({"id": call_id, **own})
             continue
         function = {"name": step.named(k, names), "arguments": text_of_arguments(step, k)}

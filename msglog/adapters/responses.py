@@ -63,6 +63,8 @@ class ItemReader:
     def read(self, item: Json) -> None:
         """Read one more item; `messages` then has what it ended and, if it is a message by itself, that."""
         kind = item.get("type")
+        if not isinstance(kind, str | None):
+            raise InvalidMessageError("type", f"must be a text, not {type(kind).__name__}")
         if kind in {None, "message"} and "role" in item:
             self._message(item)
         elif kind in {"function_call", "custom_tool_call"}:

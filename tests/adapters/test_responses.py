@@ -83,7 +83,7 @@ def test_several_texts_of_an_assistant_are_messages_of_their_own() -> None:
         (7, "[0]"),
         ({"type": "function_call", "name": "f", "arguments": "{}"}, "[0].id"),
         ({"role": "robot", "content": "x"}, "[0].role"),
-        ({"type": 5}, "[0].content[0].type"),
+        ({"type": 5}, "[0].type"),
     ],
 )
 def test_what_is_no_item_is_refused_with_its_path(item: Any, path: str) -> None:

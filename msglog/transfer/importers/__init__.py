@@ -102,16 +102,15 @@ def _checked(store: Store, source: str | os.PathLike[str]) -> str:
     path = os.fspath(source)
     if not isinstance(path, str):
         raise TypeError(f"a path must be a str or a path, not {type(path).__name__}")
+    if "\0" in path:
+        raise SourceError(printable(path), "a path cannot hold NUL")
     path = os.path.abspath(os.path.expanduser(path))
     try:
-        if os.path.samefile(path, store.path):
-            raise SourceError(path, "it is the store itself")
-        if not os.path.isfile(path):
-            raise SourceError(path, "it is no file")
+        is_store, is_file = os.path.samefile(path, store.path), os.path.isfile(path)
     except OSError as error:
         raise SourceError(path, error.strerror or str(error)) from error
-    except ValueError:
-        raise SourceError(printable(path), "a path cannot hold NUL") from None
+    if is_store or not is_file:
+        raise SourceError(path, "it is the store itself" if is_store else "it is no file")
     return path
 
 

@@ -48,7 +48,7 @@ def _tree(reading: Reading, conversation: Mapping[str, Any], number: int) -> Tre
             reading.losses.add(f"{name}, a node", "is none, or has no name that an id can be")
     parents = _parents(mapping)
     current = conversation.get("current_node")
-    if current not in mapping:
+    if not isinstance(current, str) or current not in mapping:
         current = next(reversed(mapping), None)
     bearing = {key for key, node in mapping.items() if _says_something(node.get("message"))}
     order = list(arranged(parents, bearing, current, reading.losses, name))

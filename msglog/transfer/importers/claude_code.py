@@ -143,7 +143,7 @@ class _Lines:
             model, response, usage = message.get("model"), message.get("id"), message.get("usage")
             meta |= {"model": model} if isinstance(model, str) else {}
             meta |= {"response_id": response} if isinstance(response, str) else {}
-            if isinstance(usage, dict) and self.responses.is_last(uuid, response):
+            if isinstance(usage, dict) and (not isinstance(response, str) or self.responses.is_last(uuid, response)):
                 meta["usage"] = usage
         rest = {key: value for key, value in line.items() if key not in _ELSEWHERE and key not in _LABELS and value}
         return meta | ({"claudeCode": rest} if rest else {})

@@ -39,7 +39,7 @@ class Responses:
             given = self.end[self.result_of[given]]
         return given
 
-    def is_last(self, uuid: str, response: Any) -> bool:
+    def is_last(self, uuid: str, response: str) -> bool:
         """Whether a line is the last of its response: the one whose usage is whole."""
         return self.last_line.get(response, uuid) == uuid
 

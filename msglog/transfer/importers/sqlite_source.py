@@ -20,6 +20,9 @@ from msglog.errors import SourceError
 PAGE = 500
 """Rows that are read at once."""
 
+UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""What reading a broken file raises: the names in it, which SQLite puts into its errors, may be no text."""
+
 
 class Database:
     """A file that is open for reading. `tables` has the columns of every plain table."""
@@ -48,7 +51,7 @@ class Database:
                     if self._state is not None and _state(self.path) != self._state:
                         raise SourceError(self.path, "it was changed while it was read; run the import again")
                     yield from page
-        except sqlite3.DatabaseError as error:
+        except UNREADABLE as error:
             raise SourceError(self.path, f"SQLite cannot read it: {error}") from error
 
     def count(self, table: str) -> int:
@@ -97,7 +100,7 @@ def opened(path: str) -> Iterator[Database | None]:
     with ExitStack() as stack:
         try:
             database = _opened(path, stack)
-        except sqlite3.DatabaseError as error:
+        except UNREADABLE as error:
             if getattr(error, "sqlite_errorname", "") != "SQLITE_NOTADB":
                 raise SourceError(path, f"SQLite cannot read it: {error}") from error
             database = None

@@ -97,7 +97,7 @@ class Unpacking:
             return value
         made = {key: self._revived(item) for key, item in value.items()}
         path = made.get("id")
-        if made.get("lc") not in {1, 2} or made.get("type") != "constructor" or not isinstance(path, list) or not path:
+        if made.get("lc") not in (1, 2) or made.get("type") != "constructor" or not isinstance(path, list) or not path:
             return made
         kwargs, args = made.get("kwargs"), made.get("args")
         if "messages" in path[:-1] and isinstance(kwargs, dict):
