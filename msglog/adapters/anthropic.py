@@ -66,7 +66,7 @@ def from_anthropic(messages: Mapping[str, Any] | Iterable[Sent]) -> list[Message
 
 def _messages(rest: Json) -> list[Message]:
     role, content = rest.pop("role", None), rest.pop("content", None)
-    if not isinstance(role, str) or role not in {"user", "assistant", "system"}:
+    if role not in ("user", "assistant", "system"):  # it may be anything, so that it is looked for by comparing
         raise InvalidMessageError("role", "a turn is of the user, the assistant or the system")
     if role == "system":
         return [Message(role=role, content=content, extra={ANTHROPIC: {**rest, "turn": True}})]

@@ -22,8 +22,8 @@ from msglog.transfer.report import ImportReport
 from tests.transfer.exports import CHATGPT, CLAUDE_CODE
 from tests.transfer.sources import changed
 
-JUNK = [None, 7, True, [], {}, "", [7], {"a": 1}, 1.5, [None], [[]], {"type": "text"}, "\ud83d", "a\0b"]
-VALUES = [None, 7, "x", b"\xff\xfe", "{}", "[]", '{"type":7}', "", 1.5, "a\0b"]
+JUNK: list[Any] = [None, 7, True, [], {}, "", [7], {"a": 1}, 1.5, [None], [[]], {"type": "text"}, "\ud83d", "a\0b"]
+VALUES: list[Any] = [None, 7, "x", b"\xff\xfe", "{}", "[]", '{"type":7}', "", 1.5, "a\0b"]
 TALK = [
     {"role": "user", "content": [{"type": "text", "text": "Hi"}], "name": "ann"},
     {
