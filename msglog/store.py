@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal, NoReturn, Self, TypeAlias, TypeVar
 
 from msglog.checks import checked_count, checked_name
 from msglog.codec import encode
-from msglog.errors import CannotOpenError, InvalidMessageError, StoreError, TooLargeError
+from msglog.errors import CannotOpenError, InvalidMessageError, MissingExtraError, StoreError, TooLargeError
 from msglog.history import MessageHistory
 from msglog.log import MessageLog, OnAppend
 from msglog.message import Entry, StoredMessage
@@ -372,7 +372,7 @@ def opened(
         try:
             remote = importlib.import_module(elsewhere)
         except ImportError as error:
-            raise CannotOpenError(str(path), "it takes an extra: pip install 'msglog[client]'") from error
+            raise MissingExtraError("a store on a server", "client") from error
         store: Store = remote.opened(path, options, token, blocking=access is BlockingAccess)
         return store
     if token is not None:

@@ -39,7 +39,12 @@ def serve(
     import asyncio
     import os
 
-    from msglog.server import run
+    from msglog.errors import MissingExtraError
+
+    try:
+        from msglog.server import run
+    except ImportError as error:
+        raise MissingExtraError("serving a store", "server") from error
     from msglog.server.settings import Limits, Settings
 
     path = chosen(store, whole_store)
