@@ -125,6 +125,18 @@ async def test_a_follower_is_told_that_its_log_was_purged(http: httpx.AsyncClien
         assert (await anext(stream))["event"] == "gone"
 
 
+async def test_a_follower_never_goes_over_to_another_log_of_the_same_name(
+    http: httpx.AsyncClient, log: MessageLog, store: Store
+) -> None:
+    await log.add("user", "a")
+    async with http.stream("GET", FOLLOW) as response, aclosing(events(response)) as stream:  # type: ignore[type-var]
+        await anext(stream)
+        assert (await anext(stream))["id"] == "1"
+        await store.purge("talk")  # past the service, as another process would
+        await log.append_many([user("b"), user("c")])
+        assert (await anext(stream))["event"] == "gone"
+
+
 async def test_a_slow_follower_slows_nobody(http: httpx.AsyncClient, log: MessageLog) -> None:
     await log.append_many([user("x" * 100_000) for _ in range(100)])
     async with http.stream("GET", FOLLOW) as slow:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request
 from starlette.responses import Response
 
-from msglog.errors import PositionError, RequestError
+from msglog.errors import PositionError, RequestError, UnknownLogError
+from msglog.log import MessageLog
 from msglog.server.bodies import wants_exact
 from msglog.server.events import EventStream, Step
 from msglog.server.hub import EVERY_LOG, Bell
@@ -31,16 +33,27 @@ _STREAM: dict[int | str, dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Events that were read together: their text, how many, and where to go on."""
+    """Events that were read together: their text, how many, and where to go on.
+
+    `origin` is when the log began: another one than before tells that it is another log of the same name.
+    """
 
     chunk: bytes
     count: int
     end: int
+    origin: datetime | None = None
 
 
 def _page(items: list[Any], end: Callable[[Any], int], *, exact: bool) -> Page:
     events = [b"id: %d\nevent: message\ndata: %b\n\n" % (end(item), dumps(plain(item), exact=exact)) for item in items]
     return Page(b"".join(events), len(items), end(items[-1]) if items else -1)
+
+
+async def _origin(log: MessageLog) -> datetime | None:
+    try:
+        return (await log.describe()).created_at
+    except UnknownLogError:
+        return None
 
 
 def _start(last_seen: str | None, after: int) -> int:
@@ -76,7 +89,8 @@ async def follow_log(
 
     async def page(at: int) -> Page:
         async def work() -> Page:
-            return _page(await read(at, PAGE), lambda message: message.seq, exact=exact)
+            found = _page(await read(at, PAGE), lambda message: message.seq, exact=exact)
+            return replace(found, origin=await _origin(log))
 
         return await here.hub.share((log.name, None if whole else log.branch, at, exact), work)
 
@@ -102,7 +116,7 @@ async def follow_store(
 async def _steps(here: Service, bell: Bell, page: Callable[[int], Awaitable[Page]], at: int) -> AsyncIterator[Step]:
     """What a follower is sent, step by step: it is at the end when a step has nothing to send."""
     heartbeat = here.settings.limits.heartbeat
-    purges = bell.gone
+    purges, origin = bell.gone, None
     yield Step(b"retry: 1000\n\n")
     while True:
         version = bell.version
@@ -111,6 +125,9 @@ async def _steps(here: Service, bell: Bell, page: Callable[[int], Awaitable[Page
         if here.hub.stopping:
             yield Step(_said("end", "the service stops; connect again with the last id"), last=True)
         found = await page(at)
+        if at and origin not in {None, found.origin}:
+            yield Step(_said("gone", "the log was purged"), last=True)
+        origin = found.origin
         if found.count:
             at = found.end
             here.metrics.sent.inc(found.count)
