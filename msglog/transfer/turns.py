@@ -21,32 +21,32 @@ class Turn:
 
 
 class Turns:
-    """Makes turns of messages that come one by one. It holds no more than one turn."""
+    """Makes turns of messages that come one by one. It holds calls that stand right behind one another."""
 
     def __init__(self) -> None:
-        self._held: Turn | None = None
+        self._held: list[Turn] = []
 
     def add(self, message: Message) -> Iterator[Turn]:
         """The turns that are whole now that this message came."""
         if message.role == "tool" and self._answers(message):
             return
-        yield from self.end()
+        calls = message.role == "assistant" and bool(message.tool_calls)
+        if not calls or any(None not in turn.results for turn in self._held):
+            yield from self.end()
         turn = Turn(message)
-        if message.role == "assistant" and message.tool_calls:
+        if calls:  # those made at once may stand in several messages, before the results of all
             turn.results = [None] * len(message.tool_calls)
-            self._held = turn
+            self._held.append(turn)
         else:
             yield turn
 
     def end(self) -> Iterator[Turn]:
-        """The turn that is held."""
-        held, self._held = self._held, None
-        if held is not None:
-            yield held
+        """The turns that are held."""
+        held, self._held = self._held, []
+        yield from held
 
     def _answers(self, message: Message) -> bool:
-        turn = self._held
-        if turn is not None:
+        for turn in self._held:
             for i, call in enumerate(turn.message.tool_calls):
                 if call.id == message.tool_call_id and turn.results[i] is None:
                     turn.results[i] = message

@@ -17,9 +17,9 @@ from tests.transfer.exports import CLAUDE_CODE, claude_call, claude_line, claude
 from tests.transfer.sources import contents, untouched
 
 LEFT_OUT = [
-    "1 lines of the type 'file-history-snapshot' were left out",
-    "1 lines of the type 'system' were left out",
-    "toolUseResult of 1 lines was left out; results came",
+    "lines left out of the type 'file-history-snapshot': 1",
+    "lines left out of the type 'system': 1",
+    "lines of which toolUseResult was left out, but no result: 1",
 ]
 
 

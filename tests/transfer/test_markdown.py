@@ -59,6 +59,12 @@ def test_a_call_without_its_result_and_a_result_without_its_call_say_so() -> Non
     assert "\n## Tool\n\n```\nthree\n```\n" in text
 
 
+def test_results_stand_with_their_calls_where_calls_made_at_once_are_several_messages() -> None:
+    text = written(calls("c1"), calls("c2"), result("c1", "one"), result("c2", "two"))
+    assert "**Result**: none" not in text
+    assert text.index("one") < text.index("c2") < text.index("two")
+
+
 hostile = st.lists(
     st.sampled_from(
         [

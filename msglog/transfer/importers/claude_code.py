@@ -45,9 +45,9 @@ def read(reading: Reading) -> Iterator[Tree]:
         reading.done = found.read
         lines.note(found.value, found.where, found.start)
     for kind, count in sorted(lines.left_out.items()):
-        reading.losses.add(name, f"{count} lines of the type {kind!r} were left out")
+        reading.losses.add(name, f"lines left out of the type {kind!r}: {count}")
     if lines.tool_results:
-        reading.losses.add(name, f"toolUseResult of {lines.tool_results} lines was left out; results came")
+        reading.losses.add(name, f"lines of which toolUseResult was left out, but no result: {lines.tool_results}")
     with open(reading.path, "rb") as file:
         yield lines.tree(file)
 
