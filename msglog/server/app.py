@@ -21,7 +21,7 @@ from msglog.server.bodies import refusal
 from msglog.server.gate import Gate
 from msglog.server.hub import Hub
 from msglog.server.metrics import Metrics
-from msglog.server.routes import branches, follow, histories, logs, messages, search, transfer, usage, views
+from msglog.server.routes import branches, follow, histories, logs, messages, search, steps, transfer, usage, views
 from msglog.server.routes import store as store_routes
 from msglog.server.service import Service
 from msglog.server.settings import Settings
@@ -83,7 +83,7 @@ def create_app(store: Store, *, tokens: TokenFile | None = None, settings: Setti
     service = Service(store, chosen, Door(tokens, chosen.limits), Hub(store), Metrics(), {})
     app.service = app.state.service = service
     app.include_router(store_routes.health, responses=_PROBLEMS)
-    for module in (logs, messages, views, histories, branches, follow, search, usage, transfer, store_routes):
+    for module in (logs, messages, views, steps, histories, branches, follow, search, usage, transfer, store_routes):
         app.include_router(module.router, prefix="/v1", responses=_PROBLEMS)
     mount(app)
     app.add_exception_handler(MsgLogError, _refused)

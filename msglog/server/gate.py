@@ -123,7 +123,7 @@ class _Visit:
     def _dress(self, headers: MutableHeaders) -> None:
         headers.setdefault("Content-Security-Policy", POLICY)
         headers["X-Content-Type-Options"] = "nosniff"
-        headers["Referrer-Policy"] = "no-referrer"
+        headers["Referrer-Policy"] = "same-origin"  # with none at all, our own forms would come from the origin "null"
         headers.setdefault("Cache-Control", "no-store")
         if self._service.settings.origins:
             headers.add_vary_header("Origin")

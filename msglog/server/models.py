@@ -457,6 +457,54 @@ class Usage(Shape):
     parts: list[UsagePart]
 
 
+class Amount(Shape):
+    """So many messages, and an estimate of their tokens."""
+
+    messages: int
+    tokens: int
+
+
+class StepTaken(Amount):
+    """A revision, what it shows, and how much of its parent's beginning it `kept`."""
+
+    revision: str
+    parent: str | None
+    at: int = Field(description="milliseconds since 1970")
+    type: Literal["root", "append", "edit", "fork", "view"]
+    kept: Amount
+
+
+class Steps(Shape):
+    """Revisions, newest first. `next` is what to pass as `before` for those that follow; null at the end."""
+
+    steps: list[StepTaken]
+    next: str | None
+
+
+class Place(Shape):
+    """The position of a message in a revision's view, from 0; null where it is not shown."""
+
+    revision: str | None
+    position: int | None
+
+
+class Response(Shape):
+    """A model's response: what it took, as its provider reported it."""
+
+    seq: int
+    at: datetime
+    model: str | None
+    tokens: dict[str, int]
+    cost: str | None
+
+
+class Responses(Shape):
+    """Responses in order. `next` is what to pass as `after` for those that follow; null at the end."""
+
+    responses: list[Response]
+    next: int | None
+
+
 class Health(Shape):
     """`ok`."""
 

@@ -55,6 +55,9 @@ REQUESTS: dict[str, tuple[Right, str, str, Any]] = {
     "rewind": ("edit", "POST", f"{EACH}/rewind", {"revision": "r"}),
     "redact": ("edit", "POST", f"{EACH}/redact", {"entry": 1}),
     "purge": ("admin", "DELETE", EACH, None),
+    "steps": ("read", "GET", f"{EACH}/steps", None),
+    "place": ("read", "GET", f"{EACH}/place?seq=1", None),
+    "responses": ("read", "GET", f"{EACH}/responses", None),
     "whole store": ("read", "GET", "/v1/messages", None),
     "stats": ("read", "GET", "/v1/stats", None),
     "export": ("read", "GET", "/v1/export", None),
@@ -233,13 +236,13 @@ async def test_every_answer_forbids_inline_scripts_framing_and_sniffing(http: ht
     assert "default-src 'none'" in policy
     assert "frame-ancestors 'none'" in policy
     assert "unsafe" not in policy
-    assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "no-referrer")
+    assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "same-origin")
 
 
 async def test_who_logs_in_gets_a_cookie_that_no_script_reads(guarded: str, tokens: TokenFile) -> None:
     _, text = tokens.create("person", ["read"])
     async with client(guarded) as http:
-        assert (await http.get("/")).headers["location"] == "/login"
+        assert (await http.get("/")).headers["location"] == "/login?next=%2F"
         assert (await http.post("/login", data={"token": "msglog_x_y"})).status_code == 401
         cookie = (await http.post("/login", data={"token": text})).headers["set-cookie"]
         assert all(word in cookie for word in (COOKIE, "HttpOnly", "SameSite=strict"))

@@ -1,4 +1,4 @@
-"""The viewer: pages for a person, which get everything from `/v1` themselves."""
+"""The viewer: pages for the person who asks what the model saw, and why. They get everything from `/v1` themselves."""
 
 from msglog.server.viewer.pages import mount
 
