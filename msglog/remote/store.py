@@ -13,12 +13,13 @@ from msglog.checks import checked_count, checked_name
 from msglog.errors import OnlyLocalError, SqlError
 from msglog.log import MessageLog, OnAppend
 from msglog.raw import MISSING, PAGE, Missing
+from msglog.remote.afar import Afar
 from msglog.remote.log import SERVER_PAGE, RemoteLog
 from msglog.remote.server import Server
 from msglog.remote.transport import BlockingTransport, TaskTransport
 from msglog.search import Hit
 from msglog.storage import catalog
-from msglog.storage.access import finish
+from msglog.storage.access import Access, finish
 from msglog.storage.catalog import LogInfo, LogOrder
 from msglog.storage.report import Report
 from msglog.storage.requests import PurgeReceipt
@@ -36,14 +37,9 @@ class RemoteStore(Store):
 
     def __init__(self, server: Server, options: Options) -> None:
         self.server = server
+        self._access = cast("Access", Afar(server))  # all of one that there can be without a file
         self._options = options
         self._closed = False
-
-    def __getattr__(self, name: str) -> NoReturn:
-        """What works on a file's parts, as bundles do, finds none here."""
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise OnlyLocalError(self.server.url, "what was called")
 
     @property
     def path(self) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 import httpx
+
+T = TypeVar("T")
 
 TIMEOUT = httpx.Timeout(60, connect=5)
 """Seconds of silence after which a request is given up: more than a server's deadline."""
@@ -58,6 +60,10 @@ class Transport(Protocol):
 
     async def pause(self, seconds: float) -> None:
         """Wait."""
+        ...
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Run something that blocks."""
         ...
 
     async def close(self) -> None:
@@ -108,6 +114,10 @@ class TaskTransport:
         """Sleep."""
         await asyncio.sleep(seconds)
 
+    async def run(self, work: Callable[[], T]) -> T:
+        """Run it on a thread."""
+        return await asyncio.to_thread(work)
+
     async def close(self) -> None:
         """Close the connections of this loop; those of others go with them."""
         client = self._clients.pop(asyncio.get_running_loop(), None)
@@ -140,6 +150,10 @@ class BlockingTransport:
     async def pause(self, seconds: float) -> None:
         """Sleep."""
         time.sleep(seconds)  # noqa: ASYNC251 nothing is awaited for real: see `finish`
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Run it here."""
+        return work()
 
     async def close(self) -> None:
         """Close the connections."""

@@ -10,6 +10,9 @@ from msglog.message import Message
 from tests.adapters import checks
 from tests.strategies import Json
 
+pytestmark = pytest.mark.every_engine
+
+
 TURNS: list[Json] = [
     {"role": "user", "content": [{"type": "text", "text": "q"}, {"type": "a_new_block"}]},
     {

@@ -7,10 +7,15 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import msglog.sync
 from msglog import MessageLog, Store
 from msglog.budget import Pricing, UsageTotal
 from tests.strategies import reply, user
+
+pytestmark = pytest.mark.every_engine
+
 
 USAGE = {"input_tokens": 1000, "output_tokens": 100}
 

@@ -13,6 +13,8 @@ from msglog.errors import PatchError
 from msglog.history.pairs import broken_pairs
 from tests.concurrency.workers import LOG, user
 
+pytestmark = pytest.mark.every_engine
+
 
 def spoil(value: Any) -> None:
     """Change a JSON value wherever it lets itself be changed."""

@@ -14,6 +14,8 @@ from msglog.errors import PositionError, StoreClosedError
 from tests.concurrency.processes import Process
 from tests.concurrency.workers import LOG, append_each, follow_to, user
 
+pytestmark = pytest.mark.every_engine
+
 
 def generator(messages: AsyncIterator[StoredMessage]) -> aclosing[Any]:
     """The messages, and the end of following with the block."""

@@ -11,6 +11,8 @@ from msglog import DuplicateEntryError, MessageHistory, MessageLog
 from msglog.errors import InvalidMessageError, InvalidNameError
 from tests.concurrency.workers import LOG, user
 
+pytestmark = pytest.mark.every_engine
+
 
 async def test_ids_1_call_ids_that_come_again_are_kept_as_given(log: MessageLog) -> None:
     messages: list[dict[str, Any]] = []

@@ -6,6 +6,9 @@ from msglog import Store
 from msglog.storage import search
 from tests.concurrency.workers import user
 
+pytestmark = pytest.mark.every_engine
+
+
 NAMES = ["a') OR 1=1 --", 'a"b', "$.x", "tenant.name", "a;DROP TABLE entries", "a\nb", "%", "_", "?1", ":name"]
 
 

@@ -10,6 +10,9 @@ from msglog.adapters.stand_ins import INTERRUPTED
 from tests.adapters.checks import check_anthropic, check_openai
 from tests.strategies import calls, result, user
 
+pytestmark = pytest.mark.every_engine
+
+
 STEP: list[dict[str, Any]] = [
     {"role": "assistant", "content": "let me see"},
     {"role": "assistant", "toolCalls": [{"id": i, "name": "f", "args": {}} for i in ("c1", "c2")]},

@@ -16,6 +16,9 @@ from msglog.errors import CodecError
 from tests.concurrency.workers import LOG, user
 from tests.transfer.bundles import exported, taken_in
 
+pytestmark = pytest.mark.every_engine
+
+
 INFINITY = float("inf")
 NAN = float("nan")
 

@@ -3,11 +3,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import msglog
 from msglog import MessageLog
 from msglog.adapters import from_openai_responses, to_openai_responses
 from tests.concurrency.workers import LOG
 from tests.strategies import result, user
+
+pytestmark = pytest.mark.every_engine
+
 
 BLOCKS: list[dict[str, Any]] = [
     {"type": "redacted_thinking", "data": "QUJD"},

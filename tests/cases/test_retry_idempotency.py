@@ -9,6 +9,8 @@ from msglog import DuplicateEntryError, MessageLog
 from tests.concurrency.processes import at_once
 from tests.concurrency.workers import LOG, append_with_id
 
+pytestmark = pytest.mark.every_engine
+
 
 async def test_idm_1_saving_a_turn_stores_only_what_is_new(log: MessageLog) -> None:
     await log.append_many([{"role": "user", "content": "q1"}, {"role": "assistant", "content": "r1"}])

@@ -12,6 +12,8 @@ from msglog.strategies import (
 from tests.context.models import READ, ScriptedModel, fill
 from tests.strategies import calls, reply, result, user
 
+pytestmark = pytest.mark.every_engine
+
 
 @pytest.mark.parametrize("keep_recent", range(14))
 async def test_sum_1_a_parallel_block_is_kept_or_summarised_whole(keep_recent: int) -> None:

@@ -13,6 +13,8 @@ from tests.context.models import READ, HeldModel, ScriptedModel, talk
 from tests.context.workers import summarise_and_hang
 from tests.strategies import user
 
+pytestmark = pytest.mark.every_engine
+
 
 @pytest.mark.parametrize("how", ["at once", "later", "by cancellation", "by kill"])
 async def test_fai_1_the_history_is_intact_when_the_summariser_fails(path: Path, how: str) -> None:

@@ -11,6 +11,8 @@ from msglog.errors import InvalidNameError
 from tests.concurrency.workers import LOG
 from tests.transfer.bundles import exported, exported_view, taken_in
 
+pytestmark = pytest.mark.every_engine
+
 
 async def test_txt_1_a_lone_surrogate_is_stored_and_comes_back_unchanged(path: Path) -> None:
     result = {"role": "tool", "toolCallId": "c1", "content": "menu \ud83d…"}

@@ -9,6 +9,8 @@ from msglog.adapters import Repair, to_anthropic, to_gemini, to_openai
 from tests.adapters.checks import check_anthropic, check_openai
 from tests.strategies import result, user
 
+pytestmark = pytest.mark.every_engine
+
 
 @pytest.mark.parametrize("text", ['{"cmd": "echo hi', "[1, 2", "not json", '{"a": NaN}', "\x00"])
 async def test_arg_1_the_log_gives_broken_arguments_back_unchanged_and_marked(log: MessageLog, text: str) -> None:

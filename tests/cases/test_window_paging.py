@@ -7,6 +7,8 @@ import pytest
 from msglog import MessageLog
 from tests.concurrency.workers import user
 
+pytestmark = pytest.mark.every_engine
+
 
 @pytest.fixture
 async def five(log: MessageLog) -> MessageLog:

@@ -119,6 +119,9 @@ async def test_saying_the_same_again_writes_nothing(path: Path) -> None:
 
 CHANGES = """
 import sys, msglog.sync
+
+pytestmark = pytest.mark.every_engine
+
 with msglog.sync.open(sys.argv[1]) as store:
     for i in range(40):
         store.describe("talk", **{sys.argv[2]: eval(sys.argv[3])})

@@ -27,6 +27,9 @@ from tests.concurrency.workers import hold, search_for, search_until_killed_at, 
 from tests.faults.drivers import FaultyDriver, SpyDriver
 from tests.strategies import messages, texts
 
+pytestmark = pytest.mark.every_engine
+
+
 words_or_not = st.text("abcdefghij", min_size=1, max_size=2) | texts | st.sampled_from(["text", "null", "*", "0"])
 
 
@@ -199,6 +202,7 @@ async def test_every_committed_message_is_found_at_every_state_of_the_index(path
         assert (await store.verify()).ok
 
 
+@pytest.mark.file_only("it steps in between two reads of the file")
 @pytest.mark.parametrize("kept", [0, 1000])
 async def test_a_log_that_is_purged_while_it_is_searched_is_found_no_further(
     store: Store, indexed: None, monkeypatch: pytest.MonkeyPatch, kept: int

@@ -21,6 +21,8 @@ from msglog.transfer import view as module
 from msglog.transfer.view import ViewFormat
 from tests.strategies import Json, calls, exact, messages, reply, result, user
 
+pytestmark = pytest.mark.every_engine
+
 
 async def written(log: MessageLog, form: ViewFormat, **options: Any) -> str:
     stream = io.BytesIO()
