@@ -81,8 +81,8 @@ def _describe(kind: str, name: str, about: str, columns: list[str]) -> None:
 
     show(
         Text.assemble((name, "bold"), "  ", (kind, "dim")),
-        Padding(Text(about), (0, 0, 0, 2)),
-        Padding(Text(", ".join(columns), style="cyan"), (0, 0, 1, 2)),
+        Padding(Text(about), (0, 0, 0, 2), expand=False),
+        Padding(Text(", ".join(columns), style="cyan"), (0, 0, 1, 2), expand=False),
     )
 
 

@@ -67,7 +67,7 @@ def _finding(finding: Finding) -> None:
     )
     show(line)
     if finding.advice:
-        show(Padding(Text(exact_line(finding.advice), style="italic"), (0, 0, 0, 2)))
+        show(Padding(Text(exact_line(finding.advice), style="italic"), (0, 0, 0, 2), expand=False))
 
 
 @command("repair", "msglog repair", "msglog repair agent.db --apply")

@@ -92,7 +92,7 @@ def _print(hit: Hit, *, apart: bool) -> None:
     head = Text.assemble((exact_line(hit.log), "bold"), (f"  {message.seq}", "dim"), "  ")
     head.append(message.role, ROLES[message.role])
     head.append(f"{'  summary' if message.kind == 'summary' else ''}  {message.at:%Y-%m-%d %H:%M}", "dim")
-    show(*([""] if apart else []), head, Padding(highlighted(hit.context), (0, 0, 0, 4)))
+    show(*([""] if apart else []), head, Padding(highlighted(hit.context), (0, 0, 0, 4), expand=False))
 
 
 def highlighted(context: tuple[Fragment, ...]) -> Text:

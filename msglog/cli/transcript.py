@@ -59,7 +59,7 @@ class Transcript:
                 body.append(Text("  no result", style="dim italic"))
             else:
                 body.append(self._result(cast("StoredMessage", result), "  "))
-        return Group(self._head(message), Padding(Group(*body), (0, 0, 0, _indent())))
+        return Group(self._head(message), Padding(Group(*body), (0, 0, 0, _indent()), expand=False))
 
     def _head(self, message: StoredMessage) -> RenderableType:
         left = Text.assemble(

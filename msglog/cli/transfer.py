@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -148,6 +147,8 @@ def import_(
     recognised: doing it again adds nothing, and after an interruption it goes on. What cannot be carried over is
     listed.
     """
+    import asyncio
+
     from msglog.transfer.importers import FORMATS
 
     known = {"bundle": "what `msglog export` makes: logs whole", **FORMATS}
