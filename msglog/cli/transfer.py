@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from msglog.cli.app import command
+from msglog.cli.app import command, no
 from msglog.cli.completion import log_names
 from msglog.cli.opening import chosen, reading
 from msglog.cli.options import AsJson, BranchName, StoreFile, WholeStore
@@ -138,6 +138,7 @@ def import_(
     ] = None,
     prefix: Annotated[str, typer.Option("--prefix", metavar="TEXT", help="Stands before the names of the logs.")] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would come, and store nothing.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Store nothing unless all of it can come.")] = False,
     store: StoreFile = None,
     as_json: AsJson = False,
 ) -> None:
@@ -145,7 +146,7 @@ def import_(
 
     The store is made where there is none. What the file is, is told from the file. What is in the store already is
     recognised: doing it again adds nothing, and after an interruption it goes on. What cannot be carried over is
-    listed.
+    listed, and the exit code is then 1.
     """
     import asyncio
 
@@ -159,13 +160,19 @@ def import_(
         raise typer.BadParameter(f"--format is one of {', '.join(known)}")
     os.stat(source)  # nothing is made where there is nothing to read
     path = chosen(store, whole_store)
-    into = ":memory:" if dry_run and not os.path.exists(path) else path
     with progress("importing") as advance:
-        report = asyncio.run(_brought_in(source, into, form, prefix, dry_run=dry_run, advance=advance))
+        report = None
+        if dry_run or strict:
+            into = path if os.path.exists(path) else ":memory:"
+            report = asyncio.run(_brought_in(source, into, form, prefix, dry_run=True, advance=advance))
+        if report is None or not (dry_run or report.losses):
+            report = asyncio.run(_brought_in(source, path, form, prefix, dry_run=False, advance=advance))
     if as_json:
         show_json(report, entriesNew=report.entries_new, entriesKnown=report.entries_known)
     else:
         _print(report, path)
+    if report.losses:
+        no()
 
 
 async def _brought_in(

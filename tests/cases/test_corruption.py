@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-import msglog
+import msglog.sync
 from msglog.errors import CorruptStoreError
 from tests.concurrency.workers import LOG, user
 
@@ -45,3 +47,24 @@ async def test_cor_1_a_row_that_holds_no_message_is_reported_with_its_place(path
         problems = (await store.verify()).problems
         assert (problems[0].log, problems[0].where) == (LOG, "seq 2")
         assert await log.append(user("4")) == 4
+
+
+def test_cor_3_an_import_does_not_stop_silently_at_a_bad_line(tmp_path: Path) -> None:
+    line = '{"role": "user", "content": "%s"}\n'
+    source = tmp_path / "talk.jsonl"
+    text = [line % "one", line % "two", '{"role": "user", "con\n', "\0" * 200 + "\n", "\n", (line % "six")[:20]]
+    source.write_text("".join(text))
+
+    def imported(*options: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "msglog", "import", str(source), str(tmp_path / "agent.db"), *options]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    for options in (["--strict"], []):
+        ran = imported(*options)
+        assert ran.returncode == 1
+        assert all(f"line {number}" in ran.stdout for number in (3, 4, 6))
+        assert "line 5" not in ran.stdout
+        assert (tmp_path / "agent.db").exists() == (options == [])
+    with msglog.sync.open(tmp_path / "agent.db", read_only=True) as store:
+        (log,) = store.logs()
+        assert [message.content for message in store.log(log.name).all()] == ["one", "two"]

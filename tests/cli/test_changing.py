@@ -96,7 +96,7 @@ def test_what_cannot_be_carried_over_is_listed(run: Run, story: Path, tmp_path: 
     source = tmp_path / "talk.jsonl"
     source.write_text('{"messages": [{"role": "user", "content": "hi"}]}\n{"messages": [{"role\n')
     ran = run("import", str(source), "--prefix", "old/")
-    assert ran.code == 0
+    assert ran.code == 1
     assert "not carried over: line 2" in ran.out
     with msglog.sync.open(story, read_only=True) as store:
         assert [info.name for info in store.logs(prefix="old/")] == ["old/talk-1"]

@@ -43,8 +43,8 @@ def values(path: str, losses: Losses) -> Iterator[Found]:
             start = start.removeprefix(codecs.BOM_UTF8)
             if not start.strip():
                 raise SourceError(path, "it holds nothing")
-            if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in start:
-                raise SourceError(path, "it is not UTF-8 text")
+            if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in start.partition(b"\n")[0]:
+                raise SourceError(path, "it is not UTF-8 text")  # a later line may be torn: that is a loss
             if _is_array(start):
                 yield from _items(path, file, losses)
             else:
