@@ -73,7 +73,9 @@ class Door:
         if caller is None:
             self._count(f"from {connection.client.host if connection.client else ''}")
             raise AccessDeniedError(
-                "the token is not known" if text else "a token is needed: Authorization: Bearer msglog_…"
+                "the token is not known"
+                if text
+                else "a token is needed: `Authorization: Bearer msglog_…`, token= of msglog.open, or $MSGLOG_TOKEN of the command line"
             )
         self._count(caller.id)
         return caller

@@ -26,6 +26,7 @@ POLICY = (
 """No script and no style but our own files; nothing from elsewhere; no framing."""
 
 _SAFE = {"GET", "HEAD", "OPTIONS"}
+_METHODS = _SAFE | {"POST", "PATCH", "DELETE"}
 _WHILE_STOPPING = {"/healthz", "/readyz", "/metrics"}
 
 
@@ -140,7 +141,8 @@ class _Visit:
         """Count the request, and write a line about it: never what was asked for in it, or answered."""
         route = getattr(self._scope.get("route"), "path", "none")
         metrics = self._service.metrics
-        metrics.requests.labels(self._scope["method"], route, self.status).inc()
+        method = self._scope["method"] if self._scope["method"] in _METHODS else "other"  # callers may make up any
+        metrics.requests.labels(method, route, self.status).inc()
         metrics.seconds.labels(route).observe(self._first)
         if not _access.isEnabledFor(logging.INFO):
             return

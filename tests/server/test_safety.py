@@ -318,10 +318,13 @@ async def test_the_access_log_tells_of_requests_and_never_of_messages(
 async def test_metrics_count_appends_and_followers(http: httpx.AsyncClient) -> None:
     await http.post("/v1/logs/talk/messages", json=[user("a"), user("b")])
     async with http.stream("GET", "/v1/logs/talk/follow"):
-        text = (await http.get("/metrics")).text
+        assert "msglog_followers 1.0" in (await http.get("/metrics")).text
+    await http.request("MADE-UP", "/v1/made-up")
+    text = (await http.get("/metrics")).text
+    assert 'msglog_requests_total{method="other",route="none",status="404"} 1.0' in text
+    assert "made-up" not in text.lower()
     for line in (
         "msglog_appended_messages_total 2.0",
-        "msglog_followers 1.0",
         "msglog_entries 2.0",
         "msglog_commit_seconds_count 1.0",
         'msglog_append_messages_bucket{le="2.0"} 1.0',

@@ -127,7 +127,7 @@ async def read_messages(
     if not page and wait:
         await _check_position(log, after)
         async with here.hub.watch(log.name) as bell:
-            ends = time.monotonic() + min(wait, LONGEST_WAIT)
+            ends = time.monotonic() + min(wait, LONGEST_WAIT, here.settings.limits.deadline * 0.8)
             while not page and not here.hub.stopping and (left := ends - time.monotonic()) > 0:
                 version = bell.version
                 page = await read(after, limit)
