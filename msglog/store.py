@@ -281,7 +281,7 @@ class Store:
                 for logged in page:
                     after = logged.n
                     yield logged
-                if not page:
+                if len(page) < PAGE:  # the end, as of a moment after the version was noted
                     await self._access.change(version)
         finally:
             file.unwatch()

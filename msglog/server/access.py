@@ -45,6 +45,8 @@ class Caller:
             raise AccessDeniedError("this concerns the whole store, and the token has a prefix", right)
 
 
+_NEEDED = "a token is needed: the header Authorization: Bearer msglog_…, token= of msglog.open, or $MSGLOG_TOKEN"
+
 LOCAL = Caller("local", frozenset({"admin"}))
 """Anybody, where there are no tokens: the service is then to be reached from its own machine only."""
 
@@ -72,11 +74,7 @@ class Door:
         caller = self.bearer(text)
         if caller is None:
             self._count(f"from {connection.client.host if connection.client else ''}")
-            raise AccessDeniedError(
-                "the token is not known"
-                if text
-                else "a token is needed: `Authorization: Bearer msglog_…`, token= of msglog.open, or $MSGLOG_TOKEN of the command line"
-            )
+            raise AccessDeniedError("the token is not known" if text else _NEEDED)
         self._count(caller.id)
         return caller
 

@@ -132,7 +132,7 @@ async def _steps(here: Service, bell: Bell, page: Callable[[int], Awaitable[Page
             at = found.end
             here.metrics.sent.inc(found.count)
             yield Step(found.chunk)
-        elif not await bell.wait(version, heartbeat):
+        if found.count < PAGE and not await bell.wait(version, heartbeat):
             yield Step(b": alive\n\n")
 
 
