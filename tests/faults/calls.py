@@ -172,7 +172,22 @@ async def found(store: Store, possible: Sequence[World]) -> World:
     for world in possible:
         if world.shown() == shown:
             return world
-    raise AssertionError(f"the store shows {shown}, but should show {possible[0].shown()}")
+    raise AssertionError(f"the store shows no world that it may: {[_apart(w.shown(), shown) for w in possible]}")
+
+
+def _apart(expected: dict[str, Any], shown: dict[str, Any]) -> list[str]:
+    """Where two worlds differ, in few words."""
+    apart = [f"log {name!r} is in one of them" for name in expected.keys() ^ shown.keys()]
+    for name in expected.keys() & shown.keys():
+        entries, others = dict(expected[name][0]), dict(shown[name][0])
+        apart += [f"{name}: {entry_id} is missing" for entry_id in entries.keys() - others.keys()]
+        apart += [f"{name}: {entry_id} is too many" for entry_id in others.keys() - entries.keys()]
+        apart += [f"{name}: {i} differs" for i in entries.keys() & others.keys() if entries[i] != others[i]]
+        if list(entries) != list(others):
+            apart.append(f"{name}: another order, {list(entries)} and {list(others)}")
+        if expected[name][1] != shown[name][1]:
+            apart.append(f"{name}: branches {expected[name][1]}, and {shown[name][1]}")
+    return apart
 
 
 def nothing_is_left(path: Path, world: World) -> None:

@@ -28,8 +28,8 @@ class Content:
         self.pending = []
 
     def lose(self, random: Random) -> None:
-        """A sync that failed: what did not reach the disk is not tried again."""
-        self.synced = self.after_a_crash(random)
+        """A sync that failed: what did not reach the disk is not tried again. Sizes are the file system's: they do."""
+        self.synced = self.after_a_crash(random, sizes=True)
         self.pending = []
 
     def after(self, changes: Iterable[tuple[int, bytes | None]]) -> bytes:
@@ -42,13 +42,13 @@ class Content:
                 data[at : at + len(written)] = written
         return bytes(data)
 
-    def after_a_crash(self, random: Random) -> bytes:
-        """All that is synced, and any part of the rest."""
+    def after_a_crash(self, random: Random, *, sizes: bool = False) -> bytes:
+        """All that is synced, and any part of the rest; with `sizes`, each change of the file's size."""
         kept: list[tuple[int, bytes | None]] = []
         share = random.choice([0.0, 0.5, 0.9, 1.0])
         for at, written in self.pending:
             if written is None:
-                kept += [(at, None)] * (random.random() < share)
+                kept += [(at, None)] * (sizes or random.random() < share)
                 continue
             for start in range(0, len(written), SECTOR):
                 kept += [(at + start, written[start : start + SECTOR])] * (random.random() < share)

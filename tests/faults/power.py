@@ -82,7 +82,9 @@ class Deeper:
         self._disk = disk
         self._durability: Durability = durability
         self._failing = failing
-        self._deeds = Deeds(disk.random, path.parent)
+        # Random numbers of its own: the writer is still at work when the next deed is drawn.
+        self._random = Random(disk.random.random())
+        self._deeds = Deeds(self._random, path.parent)
         self._possible = [World()]
         self.counts: Counter[str] = Counter()
 
@@ -113,7 +115,7 @@ class Deeper:
         store = await opened(self._path, self._durability)
         world = self._possible[-1]
         for turn in range(turns):
-            deed = self._deeds.draw(world, self._disk.random.choice(WRITES) if world.logs else "begin")
+            deed = self._deeds.draw(world, self._random.choice(WRITES) if world.logs else "begin")
             self._now(world, deed.after)
             error = await answer(deed.do(store))
             assert error is None or isinstance(error, (StoreIOError, CommitUncertainError)), error
