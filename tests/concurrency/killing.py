@@ -7,22 +7,34 @@ goes on where the last one had come to misses and repeats nothing.
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import msglog
 import msglog.sync
+from msglog import faults
 from tests.concurrency.processes import Process, Wire
 from tests.concurrency.workers import LOG, user
+from tests.faults.points import counted
 
 END = "end"
+POINTS = ("transaction.begun", "commit.rows", "commit.before", "commit.after", "checkpoint.before", "checkpoint.after")
 
 
 def write_until_killed(wire: Wire, path: str, name: str, number: int, seed: int) -> None:
-    """Append numbered batches with ids of their own, from a number on; say each that is acknowledged."""
-    random = Random(seed)
+    """Append numbered batches with ids of their own, from a number on; say each that is acknowledged.
+
+    Half of them die by themselves, at a point inside the writer's own steps.
+    """
+    random = Random(f"{seed} {name}")
+    if random.random() < 0.5:
+        die = counted(random.randrange(60), lambda: os.kill(os.getpid(), signal.SIGKILL))
+        faults.set(random.choice(POINTS), die)
     with msglog.sync.open(path, durability=random.choice(["full", "normal"])) as store:
         log = store.log(LOG)
         while True:
@@ -96,7 +108,8 @@ async def kill_over_and_over(path: Path, seed: int, lives: int) -> Counter[str]:
             for follower in followers:
                 follower.begin()
             for name, writer in writers.items():
-                heard = [await asyncio.to_thread(writer.hear) for _ in range(random.randrange(1, 25))]
+                heard = await asyncio.to_thread(_heard, writer, random.randrange(1, 25))
+                figures["died at a point"] += writer.is_dead
                 heard += writer.kill()
                 # What was on its way at the end was sent again by the next life, which goes on after it.
                 acknowledged[name] = max([acknowledged[name], *(each for each in heard if isinstance(each, int))])
@@ -109,6 +122,15 @@ async def kill_over_and_over(path: Path, seed: int, lives: int) -> Counter[str]:
     finally:
         for follower in followers:
             follower.kill()
+
+
+def _heard(writer: Process, count: int) -> list[Any]:
+    """So many things that it says, or those that it said before it died."""
+    heard = []
+    with suppress(EOFError, ConnectionResetError):
+        for _ in range(count):
+            heard.append(writer.hear())  # noqa: PERF401 what was heard before it died is kept
+    return heard
 
 
 async def _sound(path: Path, acknowledged: dict[str, int], seed: int) -> None:

@@ -82,6 +82,11 @@ class Process:
         assert self._process.pid is not None
         return self._process.pid
 
+    @property
+    def is_dead(self) -> bool:
+        """Whether it ended already."""
+        return not self._process.is_alive()
+
     def go(self) -> None:
         """Let it begin."""
         self.tell("go")
