@@ -51,8 +51,14 @@ class StoreFile:
         self.forked = False
         self.indexing = threading.Lock()  # one search at a time brings the full-text index up to date
         self.leases: WeakSet[Lease] = WeakSet()  # an abandoned store does not count
-        # Held open and never used, so that no other file can come to have this identity meanwhile.
+        # Held open, so that no other file can come to have this identity meanwhile; and it has read, so that no
+        # other connection of ours is the last to close, which would bring the log into the file and remove it.
         self._pin = driver.connect(path, read_only=True)
+        try:
+            self._pin.execute("SELECT count(*) FROM sqlite_master")
+        except DriverError:
+            dismiss(self._pin)
+            raise
         self._readers: list[Connection] = []
         self._lock = threading.Lock()
         self._pool: ThreadPoolExecutor | None = None
@@ -161,10 +167,9 @@ class StoreFile:
             pool.shutdown(wait=True)
         for connection in readers:
             dismiss(connection)
+        self.writer.close(let_go=lambda: dismiss(self._pin))
         dismiss(self._pin)
-        # The writer's connection goes last: closing it brings the write-ahead log into the file and removes it.
-        self.writer.close()
-        if self.writer.broken is not None or self.writer.doubtful:
+        if self.writer.in_doubt:
             _uncertain.add(self.identity)
 
 

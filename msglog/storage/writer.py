@@ -57,6 +57,7 @@ class Writer:
         self._driver = driver
         self._identity = identity
         self._on_commit = on_commit
+        self._let_go: Callable[[], None] = lambda: None
         self._turnstile = Turnstile(path)
         self._ledger = Ledger()
         self._connection: Connection | None = None
@@ -147,14 +148,19 @@ class Writer:
         return True
 
     @property
-    def doubtful(self) -> bool:
-        """Whether what the write-ahead log holds may be in memory alone."""
-        return self._upkeep.doubtful
+    def in_doubt(self) -> bool:
+        """Whether the file and its write-ahead log may not be what they seem to be."""
+        return self.broken is not None or self._upkeep.doubtful
 
-    def close(self, timeout: float = 5.0) -> None:
-        """Finish what waits, then end the thread and close the connection."""
+    def close(self, timeout: float = 5.0, *, let_go: Callable[[], None] = lambda: None) -> None:
+        """Finish what waits, then end the thread and close the connection.
+
+        `let_go` closes the file's other connections. It is called before, so that closing the writer's brings the
+        log into the file and removes it; but not where that would trust a log that is in doubt.
+        """
         with self._lock:
             self._closing = True
+            self._let_go = let_go
             thread = self._thread
             if thread is not None:
                 self._rouse()
@@ -194,6 +200,8 @@ class Writer:
         with contextlib.suppress(DriverError):
             if self._upkeep.doubtful and self._connection is not None and self._begin(time.monotonic() + 1):
                 self._roll_back()
+        if not self.in_doubt:
+            self._let_go()
         self._disconnect()
         self._turnstile.close()
 
@@ -263,7 +271,7 @@ class Writer:
                 self.journal_mode = connection.execute("PRAGMA journal_mode = WAL")[0][0]
                 self._upkeep.see_erasure(connection)
             except DriverError:
-                self._let_go(connection)
+                dismiss(connection)
                 raise
             self._connection, self._level, self._beside = connection, None, None
             self._ledger.forget()
@@ -276,14 +284,7 @@ class Writer:
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
-        self._let_go(connection)
-
-    def _let_go(self, *connections: Connection | None) -> None:
-        if self._upkeep.doubtful:
-            wal.leave(self._driver, self.path, *connections)
-        else:
-            for connection in connections:
-                dismiss(connection)
+        dismiss(connection)
 
     def _take(self, most: int) -> list[Job]:
         """The jobs of the next group, first come first served."""
@@ -451,8 +452,8 @@ class Writer:
             connection.execute("COMMIT")
         except DriverError as failure:
             stored = None
-            self._let_go(failed, self._connection)
-            self._connection = None
+            dismiss(failed)
+            self._disconnect()
             self.broken = StoreIOError(self.path, failure.code)
             self.broken.__cause__ = failure
         for job in jobs:
