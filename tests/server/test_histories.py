@@ -218,11 +218,26 @@ async def test_logs_are_described_and_listed_page_by_page(http: httpx.AsyncClien
             break
         cursor = {"cursor": page["next"]}
     assert seen == names
+    assert (await http.get("/v1/logs", params={"cursor": "x"})).status_code == 400
     assert [info["name"] for info in (await http.get("/v1/logs", params={"prefix": "a/"})).json()["logs"]] == names[:2]
     changed = await http.patch("/v1/logs/b", json={"title": "B", "tags": ["t"], "meta": {"k": 1}})
     assert (changed.json()["title"], changed.json()["tags"], changed.json()["meta"]) == ("B", ["t"], {"k": 1})
     assert [info["name"] for info in (await http.get("/v1/logs", params={"tag": "t"})).json()["logs"]] == ["b"]
     assert (await http.patch("/v1/logs/none", json={"title": "x"})).status_code == 404
+
+
+@pytest.mark.parametrize(("reverse", "expected"), [(False, list("cab")), (True, list("bac"))])
+async def test_logs_are_listed_by_activity_and_none_is_missed_though_one_moves(
+    http: httpx.AsyncClient, store: Store, *, reverse: bool, expected: list[str]
+) -> None:
+    for name in expected if not reverse else expected[::-1]:
+        await store.log(name).add("user", "x")
+    params = {"order": "activity", "limit": "2", "reverse": str(reverse)}
+    first = (await http.get("/v1/logs", params=params)).json()
+    assert [info["name"] for info in first["logs"]] == expected[:2]
+    await store.log(expected[1]).add("user", "moves")
+    rest = (await http.get("/v1/logs", params={**params, "cursor": first["next"]})).json()
+    assert expected[2] in [info["name"] for info in rest["logs"]]
 
 
 async def test_a_log_is_purged_and_a_message_redacted_with_a_receipt(

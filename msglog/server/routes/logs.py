@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -12,7 +15,7 @@ from msglog.errors import RequestError
 from msglog.server import examples, models
 from msglog.server.bodies import answer, field, read_json
 from msglog.server.service import Asking, EditingWhole, Here, OwningWhole, PageSize, Reading, ReadingWhole
-from msglog.storage.catalog import LogOrder
+from msglog.storage.catalog import LogInfo, LogOrder
 
 router = APIRouter(tags=["logs"])
 
@@ -27,18 +30,42 @@ async def list_logs(
     tag: Annotated[str | None, Query(description="Only logs that have the tag")] = None,
     order: Annotated[LogOrder, Query(description="By name, last message, or number of entries")] = "name",
     sizes: Annotated[bool, Query(description="Add the bytes of each, which costs as much as they are long")] = False,
+    reverse: Annotated[bool, Query(description="The other way round")] = False,
     cursor: Annotated[str | None, Query(description="`next` of the page before")] = None,
 ) -> Response:
-    """The logs that the caller may read, page by page."""
+    """The logs that the caller may read, page by page. One that moves meanwhile may come twice or, in reverse, not."""
     caller.check("read")
     logs = await here.store.logs(prefix=prefix, tag=tag, order=order, sizes=sizes)
-    shown = [info for info in logs if caller.covers(info.name)]
-    if cursor is not None and order == "name":
-        shown = [info for info in shown if info.name.encode() > cursor.encode()]
-    elif cursor is not None:  # where the log has moved to since: what has changed its place may come twice
-        shown = shown[next((at for at, info in enumerate(shown, 1) if info.name == cursor), len(shown)) :]
+    places = {info.name: _place(info, order) for info in logs if caller.covers(info.name)}
+    shown = sorted((info for info in logs if info.name in places), key=lambda i: places[i.name], reverse=reverse)
+    if cursor is not None:
+        last = _place_of(cursor)
+        shown = [info for info in shown if (places[info.name] < last if reverse else places[info.name] > last)]
     page = shown[:limit]
-    return answer(request, {"logs": page, "next": page[-1].name if len(shown) > limit else None})
+    return answer(request, {"logs": page, "next": _cursor(places[page[-1].name]) if len(shown) > limit else None})
+
+
+def _place(info: LogInfo, order: LogOrder) -> tuple[int, str]:
+    """Where a log stands in an order. Its name decides between equals, so that pages neither overlap nor skip."""
+    if order == "name":
+        return 0, info.name
+    at = info.last_at or info.created_at
+    return info.entries if order == "entries" else (at - _EPOCH) // timedelta(microseconds=1), info.name
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _cursor(place: tuple[int, str]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(place).encode()).decode()
+
+
+def _place_of(cursor: str) -> tuple[int, str]:
+    try:
+        number, name = json.loads(base64.urlsafe_b64decode(cursor))
+        return int(number), str(name)
+    except (ValueError, TypeError):
+        raise RequestError("query.cursor", "must be `next` of the page before") from None
 
 
 @router.get("/logs/{log}", responses={200: {"model": models.LogInfo}})

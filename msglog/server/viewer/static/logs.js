@@ -38,7 +38,7 @@ async function logs(wanted) {
   let cursor = null;
   async function next() {
     const { prefix, tag, order } = wanted;
-    const found = await ask("/v1/logs", { prefix, tag, order: order ?? "activity", limit: 100, cursor });
+    const found = await ask("/v1/logs", { prefix, tag, order: order ?? "activity", reverse: (order ?? "activity") !== "name", limit: 100, cursor });
     list.append(...found.logs.map(row));
     cursor = found.next;
     more.hidden = cursor === null;
