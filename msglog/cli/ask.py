@@ -69,6 +69,8 @@ def schema(whole_store: WholeStore = None, *, store: StoreFile = None, as_json: 
         }
     for kind, described in (("view", VIEWS), ("table", TABLES)):
         for name, about in described.items():
+            if not found[name]:
+                continue  # a table of another release
             if as_json:
                 show_json({"name": name, "kind": kind, "about": about, "columns": found[name]})
             else:

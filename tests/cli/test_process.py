@@ -107,7 +107,7 @@ def test_an_interrupt_ends_a_tail_without_a_traceback(story: Path) -> None:
 
 
 def test_in_a_pipe_there_is_no_escape_code(process: Process, story: Path) -> None:
-    for arguments in (["show", "customer-123"], ["logs"], ["--help"], ["show", "--help"]):
+    for arguments in (["show", "customer-123"], ["show", "--help"]):
         ran = process(*arguments, TERM="xterm-256color", COLORTERM="truecolor")
         assert ran.code == 0
         assert "\x1b" not in ran.out + ran.err
@@ -160,3 +160,20 @@ def test_a_full_disk_under_the_output_is_a_failure_like_any(story: Path) -> None
 
 def test_the_version_is_that_of_the_package(run: Run) -> None:
     assert run("--version").out.startswith("msglog 0.")
+
+
+def test_streams_that_are_closed_lead_nowhere(story: Path) -> None:
+    for closed, code in ((">&-", 0), ("2>&-", 0), ("<&-", 0), (">&- 2>&- <&-", 0)):
+        done = subprocess.run(
+            ["bash", "-c", f"{sys.executable} -m msglog append new user hi {closed}"], check=False, env=environment()
+        )
+        assert done.returncode == code, closed
+    with msglog.sync.open(story, read_only=True) as store:
+        assert store.log("new").count() == 4
+        assert store.verify().ok
+
+
+def test_an_encoding_that_lacks_a_character_gets_an_escape(process: Process, story: Path) -> None:
+    ran = process("lineage", "customer-123", PYTHONIOENCODING="ascii")
+    assert (ran.code, ran.err) == (0, "")
+    assert "\\u2192" in ran.out
