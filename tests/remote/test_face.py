@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import threading
 from collections.abc import AsyncIterator, Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 import msglog
 import msglog.sync
 from msglog import ConflictError, MessageHistory, MessageLog, Store
+from msglog.budget import Usage, UsageTotal
 from msglog.errors import (
     AccessDeniedError,
     OnlyLocalError,
@@ -31,7 +33,10 @@ from msglog.remote.store import RemoteStore
 from msglog.remote.transport import Outgoing, Reply
 from msglog.server.app import create_app
 from msglog.server.tokens import TokenFile
+from msglog.storage.report import Problem, Report
 from msglog.wire.problems import error_of, problem_of
+from msglog.wire.text import dumps, loads
+from msglog.wire.values import plain, value_of
 from tests.server.serving import free_port, listening, served
 from tests.strategies import SPLIT_EMOJI, exact, messages, metas, user
 from tests.test_errors import EXAMPLES
@@ -73,6 +78,17 @@ def test_where_the_file_lies_is_not_told() -> None:
     again = error_of(problem, "http://host")
     assert isinstance(again, msglog.errors.StoreFullError)
     assert (again.path, str(again).startswith("http://host: no space left")) == ("http://host", True)
+
+
+REPORT = Report(
+    logs=1, entries=2, problems=[Problem("talk", "entry", 5, "gone"), Problem(None, "table", "logs", "gone")]
+)
+USED = UsageTotal(1, Usage(1, 2), Decimal("0.5"), frozenset([None, "m"]))
+
+
+@pytest.mark.parametrize("value", [REPORT, USED], ids=lambda value: type(value).__name__)
+def test_what_a_store_tells_of_itself_crosses_the_wire_equal(value: Any) -> None:
+    assert value_of(type(value), loads(dumps(plain(value)))) == value
 
 
 async def test_a_log_made_by_its_class_is_one_on_the_server(url: str) -> None:
