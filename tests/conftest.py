@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -13,6 +14,15 @@ import msglog
 from msglog import MessageLog, Store
 from msglog.server.app import create_app
 from tests.server.serving import served
+
+
+def pytest_configure() -> None:
+    """Interrupts reach the programs that tests start also where the tests run in the background of a shell.
+
+    Such a shell has them ignored, and whoever is started would ignore them too.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
