@@ -17,7 +17,18 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
-from scripts.benchmarks import ageing, appending, conversions, disk, memory, processes, reading, report, service
+from scripts.benchmarks import (
+    ageing,
+    appending,
+    conversions,
+    disk,
+    memory,
+    moving,
+    processes,
+    reading,
+    report,
+    service,
+)
 from scripts.benchmarks.measure import Group, run
 from scripts.benchmarks.peers import table
 from scripts.benchmarks.setting import HELP, QUICK, Setting, Sizes
@@ -27,7 +38,7 @@ LIBRARIES = {"sqlite3": "sqlite3", "pysqlite3": "pysqlite3.dbapi2"}
 
 def groups(setting: Setting) -> Iterator[Group]:
     """Everything that is measured, in order."""
-    for chapter in (appending, ageing, reading, conversions, memory, disk, processes, service):
+    for chapter in (appending, ageing, reading, conversions, memory, disk, processes, service, moving):
         yield from chapter.groups(setting)
 
 

@@ -26,11 +26,12 @@ TINY = {
     "load": 10,
     "memory": 1500,
     "revisions": 100,
+    "moved": 100,
 }
 SIZES = [word for name, size in TINY.items() for word in (f"--{name}", str(size))]
 
 
-NO_PROCESSES = "^(?!10 |13 |5 .*CPU)"  # fresh processes are what costs most here
+NO_PROCESSES = "^(?!10 |13 |14 |5 .*CPU)"  # fresh processes are what costs most here
 
 
 def test_every_row_is_measured_and_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,6 +83,12 @@ def test_the_service_is_measured(tmp_path: Path) -> None:
     rows = json.loads(where.read_text())["rows"]
     assert [row["point"] for row in rows] == [13, 13]
     assert all(row["figure"] > 0 for row in rows)
+
+
+def test_moving_is_measured(tmp_path: Path) -> None:
+    where = tmp_path / "it.json"
+    bench.main([*SIZES, "--rounds", "1", "--only", "14 next search, .* MB", "--json", str(where)])
+    assert [row["figure"] > 0 for row in json.loads(where.read_text())["rows"]] == [True]
 
 
 def test_a_page_without_a_place_for_figures_is_left_alone(tmp_path: Path) -> None:

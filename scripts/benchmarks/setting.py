@@ -33,6 +33,7 @@ class Sizes:
     load: int = 10_000
     memory: int = 100_000
     revisions: int = 10_000
+    moved: int = 300_000
 
 
 HELP = {
@@ -47,6 +48,7 @@ HELP = {
     "load": "messages of a log that is read whole, and of a history that is edited",
     "memory": "entries of the large history in memory, and of the large view that is committed to",
     "revisions": "revisions that are kept alive in memory",
+    "moved": "messages of a file that is imported, searched and exported",
 }
 QUICK = Sizes(
     appends=200,
@@ -57,6 +59,7 @@ QUICK = Sizes(
     cleared=200,
     load=2000,
     memory=10_000,
+    moved=5000,
 )
 
 
