@@ -14,6 +14,7 @@ import pytest
 
 import msglog
 from msglog.errors import StoreIOError
+from msglog.storage.spans import TAIL_SPANS
 from tests.concurrency.processes import Process
 from tests.concurrency.workers import LOG, append_when_told, user
 from tests.faults.drivers import FaultyDriver
@@ -106,7 +107,7 @@ async def test_atm_4_a_save_that_fails_half_way_raises_and_stores_nothing(path: 
     driver = FaultyDriver()
     async with msglog.open(path, driver=driver) as store:
         log = store.log(LOG)
-        for i in range(32):  # as many cuts in the view as a tail takes, so that the next append writes a chunk
+        for i in range(TAIL_SPANS):  # as many cuts in the view as a tail takes, so that the next append writes a chunk
             await store.log(LOG).add("user", f"{i}")
             await log.fork(f"b{i}")
             await store.log(LOG, f"b{i}").add("user", "elsewhere")
