@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msglog.errors import UnknownLogError
 from msglog.storage import objects, search_check
 from msglog.storage.engine import Connection, DriverError
@@ -9,9 +11,14 @@ from msglog.storage.log_check import LOG, Checked, LogCheck
 from msglog.storage.report import Report
 
 
-def verify(connection: Connection, log: str | None = None) -> Report:
-    """Whether the rows, of one log or of all, the triggers and views, and the search index are as they must be."""
-    report = verify_rows(connection, log)
+def verify(
+    connection: Connection, log: str | None = None, *, on_disk_error: Literal["report", "raise"] = "report"
+) -> Report:
+    """Whether the rows, of one log or of all, the triggers and views, and the search index are as they must be.
+
+    A disk that fails says nothing of what is on it: who is to act on the report has the `DriverError` raised.
+    """
+    report = verify_rows(connection, log, on_disk_error)
     if log is None:
         _check_objects(connection, report)
         if all(problem.kind in ("object", "search") for problem in report.problems):  # else it proves nothing
@@ -20,7 +27,9 @@ def verify(connection: Connection, log: str | None = None) -> Report:
     return report
 
 
-def verify_rows(connection: Connection, log: str | None = None) -> Report:
+def verify_rows(
+    connection: Connection, log: str | None = None, on_disk_error: Literal["report", "raise"] = "report"
+) -> Report:
     """Walk the chains of one log or of all, recompute every view, and compare counters and heads."""
     report = Report()
     try:
@@ -39,6 +48,8 @@ def verify_rows(connection: Connection, log: str | None = None) -> Report:
         if log is None:
             _check_strays(connection, report)
     except DriverError as error:
+        if on_disk_error == "raise" and error.primary in ("SQLITE_IOERR", "SQLITE_FULL", "SQLITE_CANTOPEN"):
+            raise
         report.add(log, "file", "", f"SQLite cannot read on ({error.code})")
     return report
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from msglog.storage import integrity, objects
@@ -46,16 +47,22 @@ def repair(transaction: Transaction, request: Repair) -> RepairReport:
     execute("SAVEPOINT repair")
     keep, wrote = False, transaction.wrote
     try:
-        found = integrity.verify(transaction.connection)
+        found = integrity.verify(transaction.connection, on_disk_error="raise")
         mended = _mend(transaction, found)
-        left = integrity.verify(transaction.connection) if mended else found
+        left = integrity.verify(transaction.connection, on_disk_error="raise") if mended else found
         keep = bool(mended) and not request.dry_run
+        if not keep:
+            execute("ROLLBACK TO repair")
+        execute("RELEASE repair")
+    except BaseException:
+        with suppress(DriverError):  # a disk that fails ends the transaction, savepoint and all
+            execute("ROLLBACK TO repair")
+            execute("RELEASE repair")
+        raise
     finally:
         transaction.ledger.forget()
         if not keep:
-            execute("ROLLBACK TO repair")
             transaction.wrote = wrote
-        execute("RELEASE repair")
     if keep:
         at = now_us()
         execute(sql.SET_MARK, (REPAIRED, at))

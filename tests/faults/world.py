@@ -205,8 +205,15 @@ class Deeds:
         target = self._folder / f"backup-{self._new()}.db"
         return Deed("backup", lambda store: store.backup(target), world, target)
 
+    def _compact(self, world: World) -> Deed:
+        return Deed("compact", lambda store: store.compact(), world)
 
-KINDS = ("append", "append_many", "begin", "commit", "fork", "rewind", "redact", "purge", "backup")
+    def _repair(self, world: World) -> Deed:
+        """Of a store in which nothing is wrong."""
+        return Deed("repair", lambda store: store.repair(dry_run=False), world)
+
+
+KINDS = ("append", "append_many", "begin", "commit", "fork", "rewind", "redact", "purge", "backup", "compact", "repair")
 
 
 async def grown(store: Store, deeds: Deeds, count: int) -> World:
