@@ -61,7 +61,8 @@ class Journey:
         self._bundle = f"{setting.path()}.bundle.gz"
 
     def _search(self) -> Figures:
-        return command("search", "dala", "--limit", "20", "--store", self._store)
+        word = next(varied(1))["content"].split()[0]
+        return command("search", word, "--limit", "20", "--store", self._store)
 
 
 def groups(setting: Setting) -> Iterator[Group]:
