@@ -9,7 +9,7 @@ import typer
 from msglog.cli.app import command, no
 from msglog.cli.opening import chosen, reading, writing
 from msglog.cli.options import AsJson, OneLog, StoreFile, WholeStore
-from msglog.cli.output import show, show_json, tell
+from msglog.cli.output import show, show_json, tell, waiting
 from msglog.cli.visible import exact_line
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def verify(
     whole_store: WholeStore = None, *, log: OneLog = None, store: StoreFile = None, as_json: AsJson = False
 ) -> None:
     """Walk every hash and recompute every view. Exit code 1 where something does not add up."""
-    with reading(chosen(store, whole_store)) as opened:
+    with reading(chosen(store, whole_store)) as opened, waiting("verifying"):
         report = opened.verify(log)
     if as_json:
         show_json(report, ok=report.ok)
@@ -83,7 +83,7 @@ def repair(
     Nothing is invented: what is lost stays lost, and is listed. Before anything is changed, a backup of the store is
     made beside it. Exit code 1 where problems stay, or wait for --apply.
     """
-    with writing(chosen(store, whole_store)) as opened:
+    with writing(chosen(store, whole_store)) as opened, waiting("looking, and mending" if apply else "looking"):
         report = opened.repair(dry_run=not apply)
     if as_json:
         show_json(report, ok=report.ok)
@@ -112,7 +112,7 @@ def backup(
 ) -> None:
     """Copy a store as it is at one moment, while writers go on. Never copy the file itself."""
     path = chosen(store, whole_store)
-    with reading(path) as opened:
+    with reading(path) as opened, waiting("copying"):
         opened.backup(target)
     if as_json:
         show_json({"store": path, "backup": target})
@@ -126,7 +126,7 @@ def compact(whole_store: WholeStore = None, *, store: StoreFile = None, as_json:
 
     The write-ahead log is brought into the file, and the file is written anew; other writers wait meanwhile.
     """
-    with writing(chosen(store, whole_store)) as opened:
+    with writing(chosen(store, whole_store)) as opened, waiting("writing the file anew"):
         report = opened.compact()
     if as_json:
         show_json(report)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.markdown import Heading, Markdown, MarkdownElement
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.markdown import CodeBlock, Heading, Markdown, MarkdownElement
+from rich.segment import Segment
+from rich.text import Text
 
 from msglog.cli.visible import visible
 
 _PARSER = (
     MarkdownIt("commonmark", {"html": False})  # tags are shown as they are written
     .enable(["strikethrough", "table"])
-    .disable(["reference", "image"])  # what is written there would not be seen
+    .disable(["reference", "image", "link", "autolink"])  # where they lead is read as it is written
 )
 
 
@@ -27,15 +30,50 @@ class _PlainHeading(Heading):
         yield self.text
 
 
-class MessageMarkdown(Markdown):
-    """The Markdown of a message."""
+class _NamedCode(CodeBlock):
+    """A block of code below what stands beside its fence."""
 
-    elements: ClassVar[dict[str, type[MarkdownElement]]] = {**Markdown.elements, "heading_open": _PlainHeading}
+    info = ""
+
+    @classmethod
+    def create(cls, markdown: Markdown, token: Token) -> _NamedCode:
+        """The block of a token."""
+        made = cls(token.info.partition(" ")[0] or "text", markdown.code_theme)
+        made.info = token.info.strip()
+        return made
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self.info:
+            yield Text(self.info, style="dim")
+        yield from super().__rich_console__(console, options)
+
+
+class MessageMarkdown(Markdown):
+    """The Markdown of a message; the text as it is written, where drawing it would leave out a letter of it."""
+
+    elements: ClassVar[dict[str, type[MarkdownElement]]] = {
+        **Markdown.elements,
+        "heading_open": _PlainHeading,
+        "fence": _NamedCode,
+    }
 
     def __init__(self, text: str) -> None:
         super().__init__("", code_theme="ansi_dark", hyperlinks=False)
         self.markup = visible(text)
         self.parsed = list(_lines_kept(_PARSER.parse(self.markup)))
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        parts = super().__rich_console__(console, options)
+        segments = [segment for part in parts for segment in _drawn(part, console, options)]
+        drawn = "".join(segment.text for segment in segments)
+        if Counter(filter(str.isalpha, self.markup)) - Counter(filter(str.isalpha, drawn)):
+            yield Text(self.markup)
+        else:
+            yield from segments
+
+
+def _drawn(part: RenderableType | Segment, console: Console, options: ConsoleOptions) -> Iterable[Segment]:
+    return [part] if isinstance(part, Segment) else console.render(part, options)
 
 
 def _lines_kept(tokens: Iterable[Token]) -> Iterator[Token]:

@@ -127,6 +127,18 @@ def progress(what: str) -> Iterator[Callable[..., None]]:
         yield lambda done, total=None: bar.update(task, completed=done, total=total)
 
 
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """A sign of life on standard error, if that is a terminal, for what does not say how far it is."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"{what} …"):
+        yield
+
+
 def silence() -> None:
     """Let whatever is still printed go nowhere: the reader at the other end has left."""
     nowhere = os.open(os.devnull, os.O_WRONLY)

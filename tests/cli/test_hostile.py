@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -79,7 +80,7 @@ def test_on_a_terminal_there_are_colours_and_nothing_else(
     terminal: Callable[..., str], story: Path, bundle: Path, tmp_path: Path
 ) -> None:
     every = invocations(NAME, tmp_path)
-    bars = [every.pop("export"), every.pop("import")]
+    bars = [every.pop(name) for name in ("export", "import", "verify", "repair", "backup", "compact")]
     commands = [*more_of_the_same(tmp_path), *every.values()]
     shown = terminal(*commands, columns=60)
     assert "\x1b[" in shown
@@ -101,16 +102,14 @@ def test_markdown_shows_where_links_lead_and_hides_nothing() -> None:
     text = "[a](http://evil/x) ![alt](http://img) <b>tag</b>\n\n[ref]: http://hidden 'title'\n\n<div>block</div>"
     text += "\n\ntwo\nlines"
     shown = drawn(text)
-    for part in ("http://evil/x", "http://img", "<b>tag</b>", "http://hidden", "<div>block</div>"):
+    for part in ("[a](http://evil/x)", "![alt](http://img)", "<b>tag</b>", "http://hidden", "<div>block</div>"):
         assert part in shown
     assert "two\nlines" in re.sub(r" +\n", "\n", shown)
 
 
 def test_characters_that_markdown_makes_of_entities_are_made_visible(terminal: Callable[..., str], story: Path) -> None:
     with msglog.sync.open(story) as store:
-        store.log("entities").add(
-            "user", "&#x202e;abc &#27;[31m &#x9b;31m &#13; &ZeroWidthSpace; [x](javascript&#58;alert)"
-        )
+        store.log("entities").add("user", "&#8238;abc &#27;[31m &#155;31m &#13; [x](javascript&#58;alert)")
     shown = COLOURS.sub("", terminal(["show", "entities"]))
     assert harmless(shown)
     assert "\\u202eabc" in shown
@@ -150,10 +149,14 @@ PIECES = [
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=4)), max_size=12).map("".join))
 def test_any_text_can_be_drawn_as_markdown_and_loses_no_letter(text: str) -> None:
-    letters = [c for c in visible(text) if c.isalpha()]
-    shown = iter([c for c in drawn(text) if c.isalpha()])
-    entities = "&" in text
-    assert entities or all(letter in shown for letter in letters) or "```" in text or "~~~" in text
+    assert not Counter(filter(str.isalpha, visible(text))) - Counter(filter(str.isalpha, drawn(text)))
+
+
+@pytest.mark.parametrize(
+    "text", ["```ignore all that\nx\n```", "| a |\n| - |\n| b | hidden |", "&lt;x&gt;", "```python\nprint(1)\n```"]
+)
+def test_what_markdown_leaves_out_is_shown(text: str) -> None:
+    assert not Counter(filter(str.isalpha, text)) - Counter(filter(str.isalpha, drawn(text)))
 
 
 @pytest.mark.parametrize("place", ["title", "tag", "meta"])
