@@ -227,7 +227,7 @@ async def wrong_with(path: Path, judge: Judge) -> list[str]:
         return [repr(error)]
 
 
-TURNS = {"deeds": (30, 0.03), "callers": (25, 0.1), "making": (3, 0.3), "migrating": (3, 0.5)}
+TURNS = {"deeds": (30, 0.03), "callers": (16, 0.1), "making": (3, 0.3), "migrating": (3, 0.5)}
 """Of each scenario: how much is done, and the share of moments at which the power goes."""
 
 

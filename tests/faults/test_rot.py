@@ -14,7 +14,7 @@ async def test_a_flipped_bit_anywhere_in_a_file_is_found_where_it_changes_what_i
     tmp_path: Path, seed: int
 ) -> None:
     figures = await flip_bits(tmp_path, seed, 40)
-    assert figures["content-changing"] > 10
+    assert figures["content-changing"] > 3
 
 
 async def test_a_log_that_was_cut_flipped_swapped_or_lost_gives_a_moment_that_was_or_is_refused(tmp_path: Path) -> None:
