@@ -18,6 +18,8 @@ from msglog.errors import CodecError, CorruptStoreError, InvalidNameError, ReadO
 from tests.faults.drivers import SpyDriver
 from tests.strategies import json_objects, texts
 
+pytestmark = pytest.mark.every_engine
+
 
 async def filled(store: Store, *names: str) -> None:
     for name in names:
@@ -119,8 +121,6 @@ async def test_saying_the_same_again_writes_nothing(path: Path) -> None:
 
 CHANGES = """
 import sys, msglog.sync
-
-pytestmark = pytest.mark.every_engine
 
 with msglog.sync.open(sys.argv[1]) as store:
     for i in range(40):
