@@ -150,7 +150,7 @@ def import_(
     """
     import asyncio
 
-    from msglog.transfer.importers import FORMATS
+    from msglog.transfer.importers import FORMATS, format_of
 
     known = {"bundle": "what `msglog export` makes: logs whole", **FORMATS}
     if form == "?":
@@ -159,6 +159,8 @@ def import_(
     if form is not None and form not in known:
         raise typer.BadParameter(f"--format is one of {', '.join(known)}")
     os.stat(source)  # nothing is made where there is nothing to read
+    if form is None:
+        form = "bundle" if _is_bundle(source) else format_of(source)
     path = chosen(store, whole_store)
     with progress("importing") as advance:
         report = None
@@ -176,14 +178,14 @@ def import_(
 
 
 async def _brought_in(
-    source: str, path: str, form: str | None, prefix: str, *, dry_run: bool, advance: Callable[..., None]
+    source: str, path: str, form: str, prefix: str, *, dry_run: bool, advance: Callable[..., None]
 ) -> ImportReport:
     import msglog
     from msglog.transfer import import_bundle
     from msglog.transfer.importers import import_file
 
     async with msglog.open(path) as store:
-        if form == "bundle" or (form is None and _is_bundle(source)):
+        if form == "bundle":
             return await import_bundle(store, source, prefix=prefix, dry_run=dry_run, progress=advance)
         return await import_file(store, source, format=form, prefix=prefix, dry_run=dry_run, progress=advance)
 

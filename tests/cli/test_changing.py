@@ -92,6 +92,15 @@ def test_a_dry_run_says_what_would_come_and_makes_nothing(run: Run, story: Path,
     assert sorted(tmp_path.iterdir()) == before
 
 
+def test_a_file_that_is_not_recognised_makes_no_store(run: Run, tmp_path: Path) -> None:
+    source, store = tmp_path / "what.bin", tmp_path / "new.db"
+    source.write_bytes(b"\x00\x01 neither this nor that")
+    ran = run("import", str(source), str(store))
+    assert ran.code == 3
+    assert str(source) in ran.err
+    assert not store.exists()
+
+
 def test_what_cannot_be_carried_over_is_listed(run: Run, story: Path, tmp_path: Path) -> None:
     source = tmp_path / "talk.jsonl"
     source.write_text('{"messages": [{"role": "user", "content": "hi"}]}\n{"messages": [{"role\n')

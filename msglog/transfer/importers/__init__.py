@@ -69,13 +69,11 @@ async def import_file(
 
     Raises `SourceError` where the file cannot be read as what it is said to be.
     """
-    path = _checked(store, source)
-    if format is not None and format not in FORMATS:
-        raise SourceError(path, f"{format!r} is none of the formats {', '.join(FORMATS)}")
+    path = _checked(source, store.path)
     reading = Reading(path)
     pouring = Pouring(store, reading, prefix, dry_run, progress)
     with opened(path) as database:
-        name = format or detected(path, database)
+        name = _named(path, format, database)
         for conversation in _conversations(name, reading, database):
             if isinstance(conversation, Tree):
                 await Planting(pouring, conversation).plant()
@@ -85,6 +83,19 @@ async def import_file(
                 await pouring.pour(conversation)
     losses = reading.losses
     return ImportReport(name, tuple(pouring.logs.values()), tuple(losses.listed), losses.unlisted, dry_run)
+
+
+def format_of(source: str | os.PathLike[str]) -> str:
+    """Which of `FORMATS` a file is of, as `import_file` tells; `SourceError` where it is of none."""
+    path = _checked(source)
+    with opened(path) as database:
+        return detected(path, database)
+
+
+def _named(path: str, given: str | None, database: Database | None) -> str:
+    if given is not None and given not in FORMATS:
+        raise SourceError(path, f"{given!r} is none of the formats {', '.join(FORMATS)}")
+    return given or detected(path, database)
 
 
 def _conversations(name: str, reading: Reading, database: Database | None) -> Iterator[Source]:
@@ -97,8 +108,8 @@ def _conversations(name: str, reading: Reading, database: Database | None) -> It
     return _SQLITE_READERS[name](reading, database)
 
 
-def _checked(store: Store, source: str | os.PathLike[str]) -> str:
-    """The path of a source that exists and is not the store's own file."""
+def _checked(source: str | os.PathLike[str], store: str | None = None) -> str:
+    """The path of a source that exists and is not the file of a store."""
     path = os.fspath(source)
     if not isinstance(path, str):
         raise TypeError(f"a path must be a str or a path, not {type(path).__name__}")
@@ -106,7 +117,7 @@ def _checked(store: Store, source: str | os.PathLike[str]) -> str:
         raise SourceError(printable(path), "a path cannot hold NUL")
     path = os.path.abspath(os.path.expanduser(path))
     try:
-        is_store, is_file = os.path.samefile(path, store.path), os.path.isfile(path)
+        is_store, is_file = store is not None and os.path.samefile(path, store), os.path.isfile(path)
     except OSError as error:
         raise SourceError(path, error.strerror or str(error)) from error
     if is_store or not is_file:
@@ -114,4 +125,4 @@ def _checked(store: Store, source: str | os.PathLike[str]) -> str:
     return path
 
 
-__all__ = ["FORMATS", "import_file"]
+__all__ = ["FORMATS", "format_of", "import_file"]
