@@ -3,7 +3,6 @@
 import { count, el, svg } from "./dom.js";
 
 const HEIGHT = 140;
-const WIDTH = 720;
 const LEFT = 52;
 const BOTTOM = 20;
 
@@ -16,22 +15,30 @@ function round(value) {
   return [1, 2, 2.5, 5, 10].map((step) => step * ten).find((step) => step >= value);
 }
 
+/** The width that there is, so that writing in the chart is as large as elsewhere. */
+function room() {
+  const main = document.querySelector("main");
+  return Math.round(Math.max(280, main.clientWidth - 2 * parseFloat(getComputedStyle(main).paddingLeft)));
+}
+
 /**
  * Bars: `points` are `{ parts: [{ kind, value }], label, href }`, drawn one on another; `kinds` names what parts are.
  */
 export function bars({ points, kinds, title, unit = "" }) {
   const most = round(Math.max(...points.map((point) => point.parts.reduce((sum, part) => sum + part.value, 0))));
-  const slot = (WIDTH - LEFT) / Math.max(points.length, 12);
+  const width = room();
+  const slot = (width - LEFT) / points.length;
+  const thick = Math.max(1, Math.min(slot * 0.76, 34));
   const y = (value) => (HEIGHT - BOTTOM) * (1 - value / most) + 6;
   const grid = [0, most / 2, most].map((value) => svg("g", { class: "grid" },
-    svg("line", { x1: LEFT, x2: WIDTH, y1: y(value), y2: y(value) }),
+    svg("line", { x1: LEFT, x2: width, y1: y(value), y2: y(value) }),
     svg("text", { x: LEFT - 8, y: y(value) + 4, "text-anchor": "end" }, `${unit}${short(value)}`)));
   const drawn = points.map((point, at) => {
     let under = 0;
-    const left = LEFT + at * slot + slot * 0.12;
+    const left = LEFT + at * slot + (slot - thick) / 2;
     const rects = point.parts.filter((part) => part.value > 0).map((part) => {
       const top = y(under + part.value);
-      const rect = svg("rect", { x: left, y: top, width: Math.max(1, Math.min(slot * 0.76, 34)), height: Math.max(0.5, y(under) - top), class: `bar-of is-${part.kind}` });
+      const rect = svg("rect", { x: left, y: top, width: thick, height: Math.max(0.5, y(under) - top), class: `bar-of is-${part.kind}` });
       under += part.value;
       return rect;
     });
@@ -41,7 +48,7 @@ export function bars({ points, kinds, title, unit = "" }) {
   const shown = Object.entries(kinds);
   return el("figure", { class: "chart" },
     el("figcaption", {}, title, el("span", { class: "legend" }, shown.map(([kind, name]) => el("span", {}, el("span", { class: `swatch is-${kind}`, "aria-hidden": "true" }), name)))),
-    svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group", "aria-label": title }, grid, drawn),
+    svg("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "group", "aria-label": title }, grid, drawn),
     el("details", { class: "as-table" }, el("summary", {}, "As a table"),
       el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": title }, el("table", {},
         el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "What"), shown.map(([, name]) => el("th", { scope: "col" }, name)))),

@@ -32,7 +32,7 @@ function lines(row, widest) {
   for (const lane of row.through) path(`M${x(lane)} 0V100`, lane);
   if (!row.begins) path(`M${x(row.lane)} 0V50`, row.lane);
   if (row.goesOn) path(`M${x(row.lane)} 50V100`, row.lane);
-  for (const lane of row.joins) path(`M${x(lane)} 0C${x(lane)} 40 ${x(row.lane)} 10 ${x(row.lane)} 50`, lane);
+  for (const lane of row.joins) path(`M${x(lane)} 0Q${x(lane)} 50 ${x(row.lane)} 50`, lane);
   const stretched = svg("svg", { class: "lines", viewBox: `0 0 ${width} 100`, preserveAspectRatio: "none", "aria-hidden": "true" }, parts);
   const dot = el("span", { class: `node is-${row.kind} lane-${row.lane % 6}`, "aria-hidden": "true" });
   dot.style.left = `${x(row.lane)}px`;

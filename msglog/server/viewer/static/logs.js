@@ -29,32 +29,66 @@ function row(info) {
       el("span", { class: "log-facts" },
         el("span", {}, many(info.entries, "message")),
         el("span", {}, info.branches > 1 ? many(info.branches, "branch", "branches") : ""),
-        el("span", { class: "when" }, info.lastAt ? moment(info.lastAt) : "empty"))));
+        el("span", { class: "when" }, info.lastAt ? moment(info.lastAt) : "empty")),
+      el("span", { class: "snippet", "data-log": info.name })));
 }
+
+// What a conversation is about, its first user says best. Asked for as the rows come into sight, some at a time.
+
+const waiting = [];
+let asking = 0;
+
+function next() {
+  while (asking < 4 && waiting.length) {
+    asking += 1;
+    const box = waiting.shift();
+    ask(`/v1/logs/${segment(box.dataset.log)}/messages`, { limit: 3, whole: true })
+      .then(({ messages }) => box.append(...plain(first(messages))))
+      .catch(() => {}) // the row is of use without it
+      .finally(() => { asking -= 1; next(); });
+  }
+}
+
+function first(messages) {
+  const said = messages.find(({ message }) => message.role === "user") ?? messages.at(-1);
+  const content = said?.message.content;
+  const text = typeof content === "string" ? content : content?.find?.((part) => typeof part?.text === "string")?.text ?? "";
+  return text.slice(0, 200).replaceAll(/\s+/g, " ");
+}
+
+const sight = new IntersectionObserver((seen) => {
+  for (const { target, isIntersecting } of seen) {
+    if (!isIntersecting) continue;
+    sight.unobserve(target);
+    waiting.push(target);
+  }
+  next();
+}, { rootMargin: "300px 0px" });
 
 async function logs(wanted) {
   const list = el("ul", { class: "logs" });
   const more = el("button", { type: "button" }, "Show more");
   let cursor = null;
-  async function next() {
+  async function load() {
     const { prefix, tag, order } = wanted;
     const found = await ask("/v1/logs", { prefix, tag, order: order ?? "activity", reverse: (order ?? "activity") !== "name", limit: 100, cursor });
     list.append(...found.logs.map(row));
+    for (const box of list.querySelectorAll(".snippet:empty")) sight.observe(box);
     cursor = found.next;
     more.hidden = cursor === null;
     return found.logs.length;
   }
-  const first = await next();
-  if (first === 0) {
+  const shown = await load();
+  if (shown === 0) {
     const filtered = wanted.prefix || wanted.tag;
     results.replaceChildren(filtered
       ? empty("No log like that", "No name begins so, or no log has the tag. Clear a filter to see more.")
       : empty("No logs yet", "A log exists from its first message. Append one with ", el("code", {}, "store.log(\"customer-123\").add(\"user\", \"hi\")"), " or ", el("code", {}, "POST /v1/logs/customer-123/messages"), "; it shows here."));
     return;
   }
-  more.addEventListener("click", () => next().catch((error) => results.append(trouble(error))));
+  more.addEventListener("click", () => load().catch((error) => results.append(trouble(error))));
   results.replaceChildren(list, el("p", {}, more));
-  say(many(first, "log"));
+  say(many(shown, "log"));
 }
 
 async function search(wanted) {

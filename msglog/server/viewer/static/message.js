@@ -1,8 +1,8 @@
 // One message as a person reads it.
 
-import { api, ask, mayEdit, page, base, pretty, segment } from "./api.js";
-import { el, copyButton, count, many, moment, say, trouble } from "./dom.js";
-import { folded, plain, prose, verbatim } from "./text.js";
+import { api, ask, mayEdit, parse, pretty } from "./api.js";
+import { copyButton, count, el, many, moment, say, trouble } from "./dom.js";
+import { folded, plain, verbatim } from "./text.js";
 
 const RASTER = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
@@ -68,11 +68,28 @@ function body(message) {
   const content = message.content;
   if (content === null || content === undefined) return [];
   if (message.role === "tool") {
-    if (typeof content === "string") return [folded(content, verbatim)];
+    if (typeof content === "string") return result(content);
     if (!Array.isArray(content) || !content.every(isObject)) return [folded(pretty(content), verbatim)];
   }
   if (typeof content === "string") return content === "" ? [el("p", { class: "not-loaded" }, "Empty text")] : [folded(content)];
   return Array.isArray(content) ? content.map(part) : [folded(pretty(content), verbatim)];
+}
+
+/** A tool's text; JSON is indented, and what was sent is a press away. */
+function result(said) {
+  if (!/^\s*[[{]/.test(said)) return [folded(said, verbatim)];
+  let value;
+  try { value = parse(said); } catch { return [folded(said, verbatim)]; }
+  const indented = pretty(value);
+  if (indented === said) return [folded(said, verbatim)];
+  let isIndented = true;
+  const box = el("div", {}, folded(indented, verbatim));
+  const button = el("button", { type: "button", class: "quiet as-sent", onclick: () => {
+    isIndented = !isIndented;
+    box.replaceChildren(folded(isIndented ? indented : said, verbatim));
+    button.textContent = isIndented ? "Indented for reading. Show as sent" : "As sent. Indent for reading";
+  } }, "Indented for reading. Show as sent");
+  return [box, button];
 }
 
 function call(made) {
@@ -170,6 +187,3 @@ function sources(stored, calls, level) {
     ontoggle: (event) => { if (event.currentTarget.open && shown === 0) next(); },
   }, el("summary", {}, `Stands for ${many(ids.length, "message")}`), list);
 }
-
-export const addressOf = (branch, revision, seq) => page(base, { branch: revision ? null : branch === "main" ? null : branch, revision, seq });
-export { prose, segment };

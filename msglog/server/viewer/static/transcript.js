@@ -63,13 +63,14 @@ async function open() {
 // Where one is ------------------------------------------------------------------------------------------------
 
 const bar = document.querySelector(".bar");
+new ResizeObserver(() => document.documentElement.style.setProperty("--bar", `${bar.offsetHeight}px`)).observe(bar);
 let drawing = false;
 addEventListener("scroll", () => {
   if (drawing || windows === null) return;
   drawing = true;
   requestAnimationFrame(() => {
     drawing = false;
-    byId("where").textContent = `${count(windows.first(bar.getBoundingClientRect().bottom) + 1)} of ${many(view.size, "message")}`;
+    byId("where").textContent = `${count(windows.first(bar.getBoundingClientRect().bottom + 24) + 1)} of ${many(view.size, "message")}`;
     if (atEnd()) byId("moved").hidden = true;
   });
 }, { passive: true });
@@ -217,7 +218,7 @@ try {
   await open();
   await aboutView();
   if (wanted.seq !== undefined) await goTo(Number(wanted.seq));
-  else if (!wanted.revision && view.size > 0) await toEnd();
+  else if (location.hash === "#end") await toEnd();
   follow();
 } catch (error) {
   box.replaceChildren(trouble(error, () => location.reload()));
