@@ -89,7 +89,7 @@ class Writer:
                 raise StoreClosedError(self.path)
             if self.broken is not None:
                 raise self.broken
-            here = job.event is not None and self._serving is None and not self._queue
+            here = job.event is not None and self._serving is None and not self._queue and not self._overdue
             if here:
                 self._serving = threading.get_ident()
             elif self._serving == threading.get_ident():

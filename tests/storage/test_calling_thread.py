@@ -15,6 +15,7 @@ import pytest
 
 import msglog.sync
 from msglog.errors import ReentrantCallError
+from msglog.storage import upkeep
 from tests.faults.drivers import GateDriver, SpyDriver
 
 
@@ -147,3 +148,13 @@ def test_a_signal_handler_that_writes_in_the_middle_of_a_write_is_refused_and_ha
             assert log.add("user", "second") == 2
         assert len(refused) == 1
         assert log.add("user", "third") == 3
+
+
+def test_a_checkpoint_that_is_due_waits_for_no_pause_between_calls(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upkeep, "WAL_PAGES", 50)
+    driver = SpyDriver()
+    with msglog.sync.open(path, driver=driver) as store:
+        log = store.log()
+        for i in range(200):  # each of them writes 6 pages or more
+            log.add("user", f"text {i}")
+        assert driver.count("PRAGMA wal_checkpoint") >= 200 * 6 // 50 - 5
