@@ -138,6 +138,32 @@ async def test_two_picked_revisions_are_compared(site: Site, tab: Watched) -> No
     await expect(page.get_by_role("link", name="3 messages as before")).to_be_visible()
 
 
+async def test_a_revision_leads_to_what_it_changed_and_to_the_one_before(site: Site, tab: Watched) -> None:
+    page = await tab.go(site.of(TALK, f"?revision={site.made.summarised}"))
+    await page.get_by_role("link", name="What it changed").click()
+    await expect(page.locator(".change.is-added")).to_have_count(1)
+    await page.go_back()
+    await page.get_by_role("link", name="The one before").click()
+    await expect(page.get_by_text("Appended 1 message")).to_be_visible()
+    await expect(page.locator("#where")).to_contain_text("9 messages")
+
+
+async def test_thousands_of_revisions_and_many_branches_have_room(site: Site, tab: Watched) -> None:
+    async with msglog.open(site.url) as store:
+        log = store.log("wide")
+        for n in range(30):
+            await log.add("user", f"message {n}")
+            side = await log.fork(f"side-{n}")
+            await side.add("user", "aside")
+    page = await tab.go(site.of("wide", "/graph"))
+    rows = page.get_by_role("list", name="Revisions").get_by_role("listitem")
+    await expect(rows).to_have_count(61)
+    widths = await page.locator(".rail").evaluate_all("rails => rails.map((rail) => rail.offsetWidth)")
+    assert max(widths) <= 300
+    outside = "nodes => nodes.filter((node) => node.offsetLeft > node.parentElement.offsetWidth).length"
+    assert await page.locator(".node").evaluate_all(outside) == 0
+
+
 async def test_usage_tells_the_cost_and_what_changes_did_to_the_cached_prompt(site: Site, tab: Watched) -> None:
     page = await tab.go(site.of(TALK, "/usage"))
     await expect(page.locator("#cost .figures")).to_contain_text("$0.04")

@@ -76,6 +76,7 @@ async def test_a_token_that_is_revoked_leads_to_the_login(tab: Watched, guarded:
     tab.expected = ("401",)
     text = guarded.token("read")
     page = await log_in(tab, guarded.url, text)
+    await page.wait_for_load_state("networkidle")  # whatever asks first finds out
     guarded.tokens.revoke(text.split("_")[1])
     await page.get_by_role("button", name="Search").click()
     await expect(page.get_by_label("Token")).to_be_visible()

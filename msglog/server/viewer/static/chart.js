@@ -1,6 +1,6 @@
 // A small chart of bars in time, with a table behind it for those who do not see it.
 
-import { count, el, svg } from "./dom.js";
+import { count, el, moment, svg } from "./dom.js";
 
 const HEIGHT = 140;
 const LEFT = 52;
@@ -22,7 +22,8 @@ function room() {
 }
 
 /**
- * Bars: `points` are `{ parts: [{ kind, value }], label, href }`, drawn one on another; `kinds` names what parts are.
+ * Bars: `points` are `{ parts: [{ kind, value }], label, href, at }`, the parts drawn one on another; `kinds` names them.
+ * Times, where there are any, stand at both ends.
  */
 export function bars({ points, kinds, title, unit = "" }) {
   const most = round(Math.max(...points.map((point) => point.parts.reduce((sum, part) => sum + part.value, 0))));
@@ -46,9 +47,12 @@ export function bars({ points, kinds, title, unit = "" }) {
     return point.href ? svg("a", { href: point.href, "aria-label": point.label }, inside) : inside;
   });
   const shown = Object.entries(kinds);
+  const ends = points[0].at === undefined ? [] : [[points[0].at, "start"], ...(points.length > 1 ? [[points.at(-1).at, "end"]] : [])];
+  const times = ends.map(([at, anchor]) => svg("g", { class: "grid" },
+    svg("text", { x: anchor === "start" ? LEFT : width, y: HEIGHT + 8, "text-anchor": anchor }, moment(at).textContent)));
   return el("figure", { class: "chart" },
     el("figcaption", {}, title, el("span", { class: "legend" }, shown.map(([kind, name]) => el("span", {}, el("span", { class: `swatch is-${kind}`, "aria-hidden": "true" }), name)))),
-    svg("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "group", "aria-label": title }, grid, drawn),
+    svg("svg", { viewBox: `0 0 ${width} ${HEIGHT + 12}`, role: "group", "aria-label": title }, grid, drawn, times),
     el("details", { class: "as-table" }, el("summary", {}, "As a table"),
       el("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": title }, el("table", {},
         el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "What"), shown.map(([, name]) => el("th", { scope: "col" }, name)))),

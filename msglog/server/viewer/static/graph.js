@@ -11,9 +11,11 @@ const box = byId("graph");
 const each = byId("each");
 const older = byId("older");
 const compare = byId("compare");
-const LANE = 18;
+const LANE = 18; // pixels between branches, where there is room for them
 const MARGIN = 14;
 const PAGE = 1000;
+const PAGES = 10; // that one press loads at most
+const ROWS = 40;
 const DRAWN = 400;
 
 let revisions = [];
@@ -22,7 +24,14 @@ let before = null;
 let shown = DRAWN;
 let picked = [];
 
-const x = (lane) => MARGIN + lane * LANE;
+let between = LANE;
+const x = (lane) => MARGIN + lane * between;
+
+/** Many branches move together, so that the words keep their room. */
+function spread(widest) {
+  const room = innerWidth < 740 ? 96 : 260;
+  between = widest > 1 ? Math.min(LANE, room / (widest - 1)) : LANE;
+}
 
 /** The part of the drawing that belongs to a row; lines meet those of the rows above and below. */
 function lines(row, widest) {
@@ -66,7 +75,8 @@ function line(row, at, widest) {
 
 function draw() {
   const rows = rowsOf(revisions, branches, each.checked);
-  const widest = Math.min(laid(rows), 40);
+  const widest = laid(rows);
+  spread(widest);
   if (rows.length === 0) {
     box.replaceChildren(empty("No revisions yet", "The first message that is appended makes one."));
     return;
@@ -113,10 +123,17 @@ function pick(id, isPicked) {
   if (picked.length === 2) { compare.href = page(`${base}/diff`, { from, to }); compare.removeAttribute("aria-disabled"); } else { compare.removeAttribute("href"); compare.setAttribute("aria-disabled", "true"); }
 }
 
+/** Load older revisions, until there are some rows more: a thousand appends may be one. */
 async function more() {
-  const found = await ask(`${api}/revisions`, { limit: PAGE, before });
-  revisions = [...revisions, ...found.revisions];
-  before = found.next;
+  const rows = () => rowsOf(revisions, branches, each.checked).length;
+  const wanted = rows() + ROWS;
+  let pages = 0;
+  do {
+    const found = await ask(`${api}/revisions`, { limit: PAGE, before });
+    revisions = [...revisions, ...found.revisions];
+    before = found.next;
+    pages += 1;
+  } while (before !== null && pages < PAGES && rows() < wanted);
 }
 
 older.addEventListener("click", async () => {

@@ -140,7 +140,12 @@ async function aboutView() {
   if (!wanted.revision) { about.replaceChildren(el("div", { class: "of-view" }, el("p", { class: "hint" }, "What the branch shows now, revision ", el("code", {}, plain(view.revision)), ", is what a model is given."), actions)); return; }
   const main = branches.find((one) => one.name === branch) ?? branches[0];
   const { head: of } = await ask(`${api}/history`, { at: view.revision, last: 0 });
-  actions.prepend(el("a", { class: "button", href: page(`${base}/diff`, { from: view.revision, to: main.head, branch: wanted.branch }) }, "Compare with now"));
+  const comparison = (from, to, words) => el("a", { class: "button", href: page(`${base}/diff`, { from, to, branch: wanted.branch }) }, words);
+  actions.prepend(...[
+    of.parent ? el("a", { class: "button", href: page(base, { revision: of.parent }) }, "← The one before") : null,
+    of.parent ? comparison(of.parent, view.revision, "What it changed") : null,
+    main.head === view.revision ? null : comparison(view.revision, main.head, "Compare with now"),
+  ].filter(Boolean));
   about.replaceChildren(el("div", { class: "notice" },
     el("p", {}, "What the model saw at revision ", el("code", {}, plain(view.revision)), ". ", told(of), ", ", moment(of.createdAt), ".", of.meta?.reason ? [" Reason: ", ...plain(String(of.meta.reason)), "."] : null), actions));
 }

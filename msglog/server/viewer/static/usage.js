@@ -52,6 +52,7 @@ async function cost() {
     const points = grouped(all, (group) => ({
       label: `#${group[0].seq}${group.length > 1 ? ` to #${group.at(-1).seq}` : ""}${group[0].model ? `, ${group[0].model}` : ""}`,
       href: page(base, { whole: "all", seq: group[0].seq }),
+      at: group[0].at,
       cost: group.reduce((sum, one) => sum + Number(one.cost ?? 0), 0),
       parts: [
         { kind: "cached", value: group.reduce((sum, one) => sum + cached(one.tokens), 0) },
@@ -99,6 +100,7 @@ async function prefixes(branch) {
     const points = real.toReversed().map((step) => ({
       label: `${KINDS[step.type]}: ${many(step.messages, "message")}, ${count(step.kept.tokens)} of ${count(step.tokens)} tokens kept`,
       href: page(base, { revision: step.revision }),
+      at: step.at,
       parts: [{ kind: "cached", value: step.kept.tokens }, { kind: step.type === "append" ? "input" : "broken", value: Math.max(0, step.tokens - step.kept.tokens) }],
     }));
     const changes = real.filter((step) => step.type !== "append");

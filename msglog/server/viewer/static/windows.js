@@ -21,6 +21,7 @@ export class Windows {
     this.windows = [];
     container.replaceChildren();
     this.grow(size);
+    if (size > 0) this.open(this.windows[0]); // the watcher tells of it only when the page was drawn
   }
 
   stop() {
