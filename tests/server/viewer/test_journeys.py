@@ -8,6 +8,7 @@ import pytest
 from playwright.async_api import expect
 
 import msglog
+from msglog.adapters import from_openai
 from tests.server.viewer.conftest import Site, Watched
 from tests.server.viewer.talks import BIG, LENGTH, LONG, TALK
 
@@ -56,6 +57,14 @@ async def test_calls_results_reasoning_and_images_are_shown_as_what_they_are(sit
         24,
         12,
     ]
+
+
+async def test_reasoning_beside_the_content_is_shown(site: Site, tab: Watched) -> None:
+    async with msglog.open(site.url) as store:
+        said = {"role": "assistant", "content": "Late.", "reasoning_content": "I looked at the board."}
+        await store.log("reasons").append_many([said, *from_openai([said])])
+    page = await tab.go(site.of("reasons"))
+    await expect(page.locator(".reasoning", has_text="I looked at the board.")).to_have_count(2)
 
 
 async def test_numbers_are_shown_as_they_are_stored(site: Site, tab: Watched) -> None:

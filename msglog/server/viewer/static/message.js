@@ -48,6 +48,12 @@ function reasoning(part) {
   return "";
 }
 
+/** Reasoning that came beside the content, as some providers send it. */
+function besides(message) {
+  const extras = isObject(message.extra) ? [message.extra, ...Object.values(message.extra).filter(isObject)] : [];
+  return extras.map((extra) => extra.reasoning_content).filter((said) => typeof said === "string" && said !== "");
+}
+
 function aside(said) {
   if (said === "") return el("p", { class: "not-loaded" }, "Reasoning that the provider keeps to itself");
   return el("details", { class: "reasoning", open: said.length < 600 }, el("summary", {}, "Reasoning"), folded(said));
@@ -109,7 +115,7 @@ export function drawn(stored, { position = null, calls = new Map(), onredact = n
   const label = position === null ? `${said}, seq ${stored.seq}` : `${said}, message ${position + 1}, seq ${stored.seq}`;
   const failed = message.isError === true || message.extra?.isError === true;
   const answers = message.toolCallId === undefined || message.toolCallId === null ? null : calls.get(message.toolCallId) ?? message.toolCallId;
-  const reasons = typeof message.reasoning_content === "string" ? aside(message.reasoning_content) : null;
+  const reasons = besides(message).map(aside);
   const box = el("article", { class: `message is-${kind}${message.role === "tool" ? " is-result" : ""}`, "aria-label": label, tabindex: "-1", "data-seq": stored.seq });
   const extra = el("div", { class: "extra" });
   box.append(
