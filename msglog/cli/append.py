@@ -83,7 +83,7 @@ def _append_lines(log: MessageLog, *, as_json: bool) -> None:
     done = seq = 0
     with progress("appending") as advance:
         try:
-            for batch in _batches(sys.stdin.buffer):
+            for batch in _batches(_standard_input()):
                 entries, fault = _entries(batch)
                 if entries:
                     seq = log.append_many(entries)
@@ -109,6 +109,11 @@ def stored(count: int, seq: int) -> str:
 class _Line:
     number: int
     text: bytes
+
+
+def _standard_input() -> BinaryIO:
+    """Standard input apart from `sys.stdin`: an interpreter that ends while a thread reads from that one aborts."""
+    return open(sys.stdin.fileno(), "rb", closefd=False)
 
 
 def _batches(stream: BinaryIO) -> Iterator[list[_Line]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import io
 import json
 import os
 import pty
@@ -11,6 +10,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -109,10 +109,13 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 
     def run(*arguments: str, stdin: str | bytes = "") -> Ran:
         data = stdin if isinstance(stdin, bytes) else stdin.encode()
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data), encoding="utf-8"))
         capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            app(list(arguments), prog_name="msglog")
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as given:
+            given.buffer.write(data)
+            given.seek(0)
+            monkeypatch.setattr(sys, "stdin", given)
+            with pytest.raises(SystemExit) as ended:
+                app(list(arguments), prog_name="msglog")
         printed = capsys.readouterr()
         code = ended.value.code
         return Ran(code if isinstance(code, int) else int(code is not None), printed.out, printed.err)

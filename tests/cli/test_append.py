@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import msglog.sync
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, environment
 
 
 def contents(path: Path, log: str) -> list[object]:
@@ -59,3 +62,28 @@ def test_nothing_is_made_where_no_store_is(run: Run, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
     assert run("append", "new", "user", "hello", "--store", str(tmp_path / "none.db"), "--create").code == 0
     assert contents(tmp_path / "none.db", "new") == ["hello"]
+
+
+def test_it_ends_in_good_order_while_its_input_stays_open(story: Path) -> None:
+    """At a bad line, and at an interrupt: a thread waits for more lines meanwhile, and must not be in the way."""
+    good = b'{"role": "user", "content": "a"}\n'
+    for given, interrupted, code in ((good + b"bad\n", False, 3), (good, True, 130)):
+        with subprocess.Popen(
+            [sys.executable, "-m", "msglog", "append", "new", "--json"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(),
+        ) as child:
+            assert child.stdin is not None
+            assert child.stdout is not None
+            assert child.stderr is not None
+            child.stdin.write(given)
+            child.stdin.flush()
+            assert json.loads(child.stdout.readline())["messages"] == 1
+            if interrupted:
+                child.send_signal(signal.SIGINT)
+            told = child.stderr.read().decode()
+            assert (child.wait(60), "1 stored" in told) == (code, True), told
+            assert "Fatal" not in told
+            assert "Traceback" not in told
