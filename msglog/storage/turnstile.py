@@ -20,6 +20,11 @@ except ImportError:  # not on POSIX
     fcntl = None
 
 
+LONGEST_PAUSE = 0.0005
+"""Seconds between two looks at a lock that is taken. Whoever never rests leaves it free for a twentieth of a
+millisecond at a time: others that looked less often would find it taken for seconds."""
+
+
 class Turnstile:
     """One lock file. One thread of the process uses it at a time: the writer's."""
 
@@ -44,7 +49,7 @@ class Turnstile:
             else:
                 return True
             time.sleep(pause * (0.5 + random.random()))  # noqa: S311 jitter
-            pause = min(pause * 1.5, 0.002)
+            pause = min(pause * 1.5, LONGEST_PAUSE)
 
     def leave(self) -> None:
         """Let the next one through."""

@@ -112,8 +112,10 @@ class Writer:
                 self._serving = None
                 self._overdue = self._checkpoint_is_due()
                 if self._queue or self._overdue or (self._closing and self._thread is not None):
-                    with contextlib.suppress(StoreIOError):  # no thread for a checkpoint: the next one tries again
+                    try:
                         self._rouse()
+                    except StoreIOError:  # no thread for a checkpoint: the next commit tries again
+                        self._overdue = False
                 self._quiet.notify_all()
 
     def _rouse(self) -> None:
