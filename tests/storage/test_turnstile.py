@@ -1,4 +1,4 @@
-"""Turns between processes: whoever waits looks often, since another that never rests leaves little time between turns."""
+"""Turns between processes: whoever waits looks often, for another that never rests leaves little time between turns."""
 
 from __future__ import annotations
 
