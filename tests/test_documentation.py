@@ -77,3 +77,15 @@ def test_the_blocking_face_has_every_method_of_the_asynchronous_one() -> None:
         (msglog.sync.RawLog, RawLog),
     ):
         assert {n for n in vars(original) if not n.startswith("_")} <= set(dir(blocking))
+
+
+def test_every_function_of_a_store_or_a_log_takes_the_blocking_ones_too() -> None:
+    awaited = set()
+    for module in modules():
+        if module.__name__.split(".")[1:2] in (["transfer"], ["strategies"], ["budget"], ["adapters"]):
+            for name, member in own_members(module):
+                if inspect.iscoroutinefunction(member):
+                    first = next(iter(inspect.signature(member).parameters.values()), None)
+                    if first is not None and first.annotation in ("Store", "MessageLog"):
+                        awaited.add(f"{module.__name__}.{name}")
+    assert awaited == set(), "OfStores and OfLogs make them serve both"

@@ -16,6 +16,8 @@ from msglog.transfer.report import ImportedLog
 from tests.transfer.exports import CLAUDE_CODE, claude_call, claude_line, claude_result
 from tests.transfer.sources import contents, untouched
 
+pytestmark = pytest.mark.every_engine
+
 LEFT_OUT = [
     "lines left out of the type 'file-history-snapshot': 1",
     "lines left out of the type 'system': 1",
@@ -73,6 +75,7 @@ async def test_the_title_and_where_it_happened_are_told_of_the_log(store: Store,
     assert (info.title, info.meta["cwd"]) == ("Two files compared", "/home/ann/trains")
 
 
+@pytest.mark.file_only("it imports again and again")
 async def test_a_session_may_be_read_after_each_line_that_is_written(store: Store, tmp_path: Path) -> None:
     for end in range(2, len(CLAUDE_CODE) + 1):
         source = session(tmp_path, *CLAUDE_CODE[:end])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import re
@@ -13,6 +14,7 @@ from msglog.transfer.importers import FORMATS
 
 CHAPTER = (Path(__file__).resolve().parents[2] / "docs" / "importers.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n((?:(?!```).)*)```\n(?:\n```text\n(.*?)```)?", CHAPTER, re.DOTALL)
+IMPORTED = {"asyncio", "json", "msglog", "import_file", "agents", "llm", "sqlite_utils"}
 NEEDED = ("agents", "langchain_community", "langgraph.checkpoint.sqlite", "llm")
 
 
@@ -25,6 +27,14 @@ def test_every_example_prints_what_the_chapter_says(tmp_path: Path, monkeypatch:
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             exec(compile(code, "importers.md", "exec"), names)
         assert printed.getvalue() == expected, code
+
+
+@pytest.mark.parametrize("code", [code for code, _ in EXAMPLES])
+def test_every_example_imports_what_it_needs(code: str) -> None:
+    nodes = list(ast.walk(ast.parse(code)))
+    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    imported = {(name.asname or name.name).split(".")[0] for node in imports for name in node.names}
+    assert {node.id for node in nodes if isinstance(node, ast.Name)} & IMPORTED <= imported
 
 
 @pytest.mark.parametrize("name", FORMATS)

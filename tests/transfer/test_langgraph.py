@@ -25,6 +25,8 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 
+pytestmark = pytest.mark.every_engine
+
 
 class State(TypedDict, total=False):
     """What the graph keeps."""

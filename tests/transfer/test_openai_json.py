@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 
 import msglog
+import msglog.sync
 from msglog import Store
 from msglog.errors import SourceError
 from msglog.transfer.importers import FORMATS, import_file, json_values
 from msglog.transfer.report import ImportedLog
+
+pytestmark = pytest.mark.every_engine
 
 TALK: list[dict[str, Any]] = [
     {"role": "user", "content": "Is the 7:58 on time?"},
@@ -66,6 +69,18 @@ async def test_conversations_become_logs_named_by_id_or_number(source: Any, stor
     report = await import_file(store, source(tmp_path / "talks.json"), prefix="old/")
     assert report.logs == (ImportedLog("old/a", 4), ImportedLog("old/talks-2", 1))
     assert await contents(store, "old/talks-2") == ["Is the 7:58 on time?"]
+
+
+async def test_a_file_that_is_not_there_is_said(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="No such file"):
+        await import_file(store, tmp_path / "talks.jsonl")
+
+
+def test_a_blocking_store_takes_a_file_without_waiting(tmp_path: Path) -> None:
+    with msglog.sync.open(tmp_path / "a.db") as store:
+        report = import_file(store, written(tmp_path / "trains.json", TALK))
+        assert report.logs == (ImportedLog("trains", 4),)
+        assert store.log("trains").count() == 4
 
 
 async def test_lists_of_messages_as_lines_become_numbered_logs(store: Store, tmp_path: Path) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
 from msglog.errors import SourceError
 from msglog.store import Store
+from msglog.transfer.faces import OfStores
 from msglog.transfer.importers import chatgpt, claude_code, langchain, langgraph, llm, openai_agents, openai_json
 from msglog.transfer.importers.conversation import Checkpoints, Conversation, Tree
 from msglog.transfer.importers.detecting import detected, fitting
@@ -47,6 +49,7 @@ FORMATS: Mapping[str, str] = MappingProxyType(
 """The formats that `import_file` reads, each with a line that says what it is."""
 
 
+@OfStores
 async def import_file(
     store: Store,
     source: str | os.PathLike[str],
@@ -117,7 +120,8 @@ def _checked(source: str | os.PathLike[str], store: str | None = None) -> str:
         raise SourceError(printable(path), "a path cannot hold NUL")
     path = os.path.abspath(os.path.expanduser(path))
     try:
-        is_store, is_file = store is not None and os.path.samefile(path, store), os.path.isfile(path)
+        is_file = stat.S_ISREG(os.stat(path).st_mode)
+        is_store = store is not None and os.path.exists(store) and os.path.samefile(path, store)  # a server's is a URL
     except OSError as error:
         raise SourceError(path, error.strerror or str(error)) from error
     if is_store or not is_file:
