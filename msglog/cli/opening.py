@@ -28,9 +28,14 @@ def chosen(option: str | None, argument: str | None = None) -> str:
     return named if named is not None else os.environ.get("MSGLOG_STORE") or DEFAULT
 
 
-def _token(path: str) -> str | None:
+def is_remote(path: str) -> bool:
+    """Whether a store is that of a server."""
+    return path.lower().startswith(("http://", "https://"))
+
+
+def token_for(path: str) -> str | None:
     """The token for the store of a server: that of `$MSGLOG_TOKEN`."""
-    return os.environ.get("MSGLOG_TOKEN") if path.startswith(("http://", "https://")) else None
+    return os.environ.get("MSGLOG_TOKEN") if is_remote(path) else None
 
 
 @contextmanager
@@ -38,7 +43,7 @@ def reading(path: str) -> Iterator[Store]:
     """The store, open for reading."""
     import msglog.sync
 
-    with msglog.sync.open(path, read_only=True, token=_token(path)) as store:
+    with msglog.sync.open(path, read_only=True, token=token_for(path)) as store:
         yield store
 
 
@@ -47,7 +52,7 @@ def writing(path: str, *, create: bool = False) -> Iterator[Store]:
     """The store, open for writing."""
     import msglog.sync
 
-    with msglog.sync.open(path, create=create, token=_token(path)) as store:
+    with msglog.sync.open(path, create=create, token=token_for(path)) as store:
         yield store
 
 
@@ -60,8 +65,8 @@ def searching(path: str) -> Iterator[Store]:
     with reading(path):  # an older file is told of: a look at it must not migrate it
         pass
     try:
-        opened = msglog.sync.open(path, create=False, token=_token(path))
+        opened = msglog.sync.open(path, create=False, token=token_for(path))
     except (CannotOpenError, ReadOnlyError):
-        opened = msglog.sync.open(path, read_only=True, token=_token(path))
+        opened = msglog.sync.open(path, read_only=True, token=token_for(path))
     with opened as store:
         yield store

@@ -11,7 +11,7 @@ import typer
 
 from msglog.cli.app import command, no
 from msglog.cli.completion import log_names
-from msglog.cli.opening import chosen, reading
+from msglog.cli.opening import chosen, is_remote, reading, token_for
 from msglog.cli.options import AsJson, BranchName, StoreFile, WholeStore
 from msglog.cli.output import progress, say, show, show_json, tell
 from msglog.cli.revisions import found_revision
@@ -165,7 +165,7 @@ def import_(
     with progress("importing") as advance:
         report = None
         if dry_run or strict:
-            into = path if os.path.exists(path) else ":memory:"
+            into = path if is_remote(path) or os.path.exists(path) else ":memory:"
             report = asyncio.run(_brought_in(source, into, form, prefix, dry_run=True, advance=advance))
         if report is None or not (dry_run or report.losses):
             report = asyncio.run(_brought_in(source, path, form, prefix, dry_run=False, advance=advance))
@@ -184,7 +184,7 @@ async def _brought_in(
     from msglog.transfer import import_bundle
     from msglog.transfer.importers import import_file
 
-    async with msglog.open(path) as store:
+    async with msglog.open(path, token=token_for(path)) as store:
         if form == "bundle":
             return await import_bundle(store, source, prefix=prefix, dry_run=dry_run, progress=advance)
         return await import_file(store, source, format=form, prefix=prefix, dry_run=dry_run, progress=advance)
