@@ -8,7 +8,9 @@ from typing import Any
 from msglog import errors
 
 _WORDS: dict[type[errors.MsgLogError], Callable[[Any], str]] = {
-    errors.StoreNotFoundError: lambda e: f"{e.path}: no such file. Name a store with --store FILE or $MSGLOG_STORE",
+    errors.StoreNotFoundError: lambda e: (
+        f"{e.path}: no such file. Name a store with --store FILE or $MSGLOG_STORE; `msglog append --create` makes one"
+    ),
     errors.OlderStoreError: lambda e: f"{e.path}: written by an older msglog; `msglog migrate` brings it up to date",
     errors.UnknownLogError: lambda e: f"no log {e.log!r} in this store; `msglog logs` lists them",
     errors.UnknownBranchError: lambda e: f"log {e.log!r} has no branch {e.branch!r}; `msglog branches` lists them",

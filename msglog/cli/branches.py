@@ -11,6 +11,7 @@ from msglog.cli.opening import chosen, reading, writing
 from msglog.cli.options import AsJson, BranchName, LogName, Revision, StoreFile
 from msglog.cli.output import show, show_json, tell
 from msglog.cli.revisions import found_revision
+from msglog.cli.words import many
 from msglog.errors import UnknownLogError
 
 
@@ -89,4 +90,4 @@ def rewind(
     if as_json:
         show_json({"log": log, "branch": branch, "head": head, "before": before, "messages": shown})
     else:
-        tell(f"branch {branch!r} of {log!r} shows {shown} messages again; what it showed before is {before}")
+        tell(f"branch {branch!r} of {log!r} shows {many(shown, 'message')} again; what it showed before is {before}")

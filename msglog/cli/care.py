@@ -11,6 +11,7 @@ from msglog.cli.opening import chosen, reading, writing
 from msglog.cli.options import AsJson, OneLog, StoreFile, WholeStore
 from msglog.cli.output import show, show_json, tell, waiting
 from msglog.cli.visible import exact_line
+from msglog.cli.words import many
 
 if TYPE_CHECKING:
     from msglog.storage.findings import Finding
@@ -30,8 +31,8 @@ def verify(
             tell(exact_line(str(problem)))
         if report.truncated:
             tell("… and more")
-        looked = f"{report.logs:,} logs, {report.entries:,} messages, {report.revisions:,} revisions"
-        tell(f"{'all is well' if report.ok else 'PROBLEMS FOUND'}: {looked}")
+        looked = (many(report.logs, "log"), many(report.entries, "message"), many(report.revisions, "revision"))
+        tell(f"{'all is well' if report.ok else 'PROBLEMS FOUND'}: {', '.join(looked)}")
     if not report.ok:
         no()
 

@@ -29,11 +29,14 @@ def redact(
     with writing(chosen(store)) as opened:
         on = opened.log(log)
         is_seq = entry.isascii() and entry.isdigit() and len(entry) < 19 and on.find(entry) is None
-        receipt = on.redact(int(entry) if is_seq else entry, reason)
+        named = int(entry) if is_seq else entry
+        already = on.get(named).redacted
+        receipt = on.redact(named, reason)
     if as_json:
         show_json(receipt, log=log)
         return
-    tell(f"message {receipt.seq} of {log!r} is redacted{'' if receipt.complete else _LATER}")
+    done = "was redacted already" if already else "is redacted"
+    tell(f"message {receipt.seq} of {log!r} {done}{'' if receipt.complete else _LATER}")
     if receipt.summaries:
         tell(f"summaries that may still tell of it: {', '.join(receipt.summaries)}")
 
@@ -66,4 +69,5 @@ def purge(
     if as_json:
         show_json(receipt)
     else:
-        tell(f"{many(receipt.entries, 'message')} of {log!r} are gone{'' if receipt.complete else _LATER}")
+        are = "is" if receipt.entries == 1 else "are"
+        tell(f"{many(receipt.entries, 'message')} of {log!r} {are} gone{'' if receipt.complete else _LATER}")

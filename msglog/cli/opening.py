@@ -33,7 +33,7 @@ def is_remote(path: str) -> bool:
     return path.lower().startswith(("http://", "https://"))
 
 
-def token_for(path: str) -> str | None:
+def _token(path: str) -> str | None:
     """The token for the store of a server: that of `$MSGLOG_TOKEN`."""
     return os.environ.get("MSGLOG_TOKEN") if is_remote(path) else None
 
@@ -43,7 +43,7 @@ def reading(path: str) -> Iterator[Store]:
     """The store, open for reading."""
     import msglog.sync
 
-    with msglog.sync.open(path, read_only=True, token=token_for(path)) as store:
+    with msglog.sync.open(path, read_only=True, token=_token(path)) as store:
         yield store
 
 
@@ -52,7 +52,7 @@ def writing(path: str, *, create: bool = False) -> Iterator[Store]:
     """The store, open for writing."""
     import msglog.sync
 
-    with msglog.sync.open(path, create=create, token=token_for(path)) as store:
+    with msglog.sync.open(path, create=create, token=_token(path)) as store:
         yield store
 
 
@@ -65,8 +65,8 @@ def searching(path: str) -> Iterator[Store]:
     with reading(path):  # an older file is told of: a look at it must not migrate it
         pass
     try:
-        opened = msglog.sync.open(path, create=False, token=token_for(path))
+        opened = msglog.sync.open(path, create=False, token=_token(path))
     except (CannotOpenError, ReadOnlyError):
-        opened = msglog.sync.open(path, read_only=True, token=token_for(path))
+        opened = msglog.sync.open(path, read_only=True, token=_token(path))
     with opened as store:
         yield store

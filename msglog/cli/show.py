@@ -108,9 +108,7 @@ def _transcribe(store: Store, log: str, messages: Iterable[StoredMessage], *, fu
 def _stored(message: StoredMessage) -> str:
     """An entry as it is stored, in words: nothing drawn, nothing shortened."""
     facts = [str(message.seq), instant(message.at), message.role, message.kind, message.entry_id]
-    lines = ["  ".join(exact_line(fact) for fact in facts)]
-    if message.redacted:
-        lines.append("[redacted]")
+    lines = ["  ".join(exact_line(fact) for fact in (*facts, *(["redacted"] if message.redacted else [])))]
     data = message.message.to_json()
     for name, value in (("", data.pop("content")), *data.items(), *_beside(message)):
         if name == "role" or value is None:

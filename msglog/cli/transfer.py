@@ -11,7 +11,7 @@ import typer
 
 from msglog.cli.app import command, no
 from msglog.cli.completion import log_names
-from msglog.cli.opening import chosen, is_remote, reading, token_for
+from msglog.cli.opening import chosen, is_remote, reading, writing
 from msglog.cli.options import AsJson, BranchName, StoreFile, WholeStore
 from msglog.cli.output import progress, say, show, show_json, tell
 from msglog.cli.revisions import found_revision
@@ -148,8 +148,6 @@ def import_(
     recognised: doing it again adds nothing, and after an interruption it goes on. What cannot be carried over is
     listed, and the exit code is then 1.
     """
-    import asyncio
-
     from msglog.transfer.importers import FORMATS, format_of
 
     known = {"bundle": "what `msglog export` makes: logs whole", **FORMATS}
@@ -166,9 +164,9 @@ def import_(
         report = None
         if dry_run or strict:
             into = path if is_remote(path) or os.path.exists(path) else ":memory:"
-            report = asyncio.run(_brought_in(source, into, form, prefix, dry_run=True, advance=advance))
+            report = _brought_in(source, into, form, prefix, dry_run=True, advance=advance)
         if report is None or not (dry_run or report.losses):
-            report = asyncio.run(_brought_in(source, path, form, prefix, dry_run=False, advance=advance))
+            report = _brought_in(source, path, form, prefix, dry_run=False, advance=advance)
     if as_json:
         show_json(report, entriesNew=report.entries_new, entriesKnown=report.entries_known)
     else:
@@ -177,17 +175,16 @@ def import_(
         no()
 
 
-async def _brought_in(
+def _brought_in(
     source: str, path: str, form: str, prefix: str, *, dry_run: bool, advance: Callable[..., None]
 ) -> ImportReport:
-    import msglog
     from msglog.transfer import import_bundle
     from msglog.transfer.importers import import_file
 
-    async with msglog.open(path, token=token_for(path)) as store:
+    with writing(path, create=True) as store:
         if form == "bundle":
-            return await import_bundle(store, source, prefix=prefix, dry_run=dry_run, progress=advance)
-        return await import_file(store, source, format=form, prefix=prefix, dry_run=dry_run, progress=advance)
+            return import_bundle(store, source, prefix=prefix, dry_run=dry_run, progress=advance)
+        return import_file(store, source, format=form, prefix=prefix, dry_run=dry_run, progress=advance)
 
 
 def _is_bundle(source: str) -> bool:
@@ -221,6 +218,7 @@ def _print(report: ImportReport, path: str) -> None:
     if report.losses_unlisted:
         tell(f"not carried over: {report.losses_unlisted:,} more")
     came = "would come" if report.dry_run else "came"
-    known = f", {report.entries_known:,} were there already" if report.entries_known else ""
+    were = "was" if report.entries_known == 1 else "were"
+    known = f", {report.entries_known:,} {were} there already" if report.entries_known else ""
     new = f"{many(report.entries_new, 'message')} {came} into {path}, in {many(len(report.logs), 'log')}"
     tell(f"{report.format}: {new}{known}")

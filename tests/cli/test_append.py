@@ -58,7 +58,8 @@ def test_a_bad_line_is_named_and_the_lines_before_it_are_stored(run: Run, story:
 
 
 def test_nothing_is_made_where_no_store_is(run: Run, tmp_path: Path) -> None:
-    assert run("append", "new", "user", "hello", "--store", str(tmp_path / "none.db")).code == 3
+    refused = run("append", "new", "user", "hello", "--store", str(tmp_path / "none.db"))
+    assert (refused.code, "--create" in refused.err) == (3, True)
     assert list(tmp_path.iterdir()) == []
     assert run("append", "new", "user", "hello", "--store", str(tmp_path / "none.db"), "--create").code == 0
     assert contents(tmp_path / "none.db", "new") == ["hello"]

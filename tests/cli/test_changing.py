@@ -38,6 +38,25 @@ def test_a_redaction_names_the_summaries_over_it(run: Run, story: Path) -> None:
         assert [store.log("customer-123").get(seq).redacted for seq in (2, 5)] == [True, True]
 
 
+def test_a_second_redaction_says_that_it_was_done_already(run: Run, story: Path) -> None:
+    assert run("redact", "customer-123", "answer").out.startswith("message 5 of 'customer-123' is redacted\n")
+    for entry in ("answer", "5"):
+        again = run("redact", "customer-123", entry)
+        assert (again.code, again.out.splitlines()[0]) == (0, "message 5 of 'customer-123' was redacted already")
+
+
+def test_what_is_one_is_told_of_as_one(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MSGLOG_STORE", str(tmp_path / "one.db"))
+    run("append", "log", "user", "hello", "--create")
+    assert run("verify").out == "all is well: 1 log, 1 message, 2 revisions\n"
+    assert " shows 1 message again; " in run("rewind", "log", "1").out
+    (tmp_path / "talk.json").write_text('[{"role": "user", "content": "hi"}]')
+    for _ in range(2):
+        brought = run("import", str(tmp_path / "talk.json")).out
+    assert brought.endswith(", 1 was there already\n")
+    assert run("purge", "log", "--yes").out.startswith("1 message of 'log' is gone")
+
+
 def test_a_purge_without_a_terminal_or_yes_is_refused(run: Run, story: Path) -> None:
     assert run("purge", "customer-123").code == 2
     assert run("show", "customer-123").code == 0
