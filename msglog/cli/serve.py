@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from msglog.cli.app import command
-from msglog.cli.opening import chosen
+from msglog.cli.opening import chosen, is_remote
 from msglog.cli.options import StoreFile, WholeStore
 from msglog.cli.output import complain
 
@@ -48,6 +48,8 @@ def serve(
     from msglog.server.settings import Limits, Settings
 
     path = chosen(store, whole_store)
+    if is_remote(path):
+        raise typer.BadParameter("a server serves a file: name the file of the store")
     limits = Limits(rate=rate, burst=2 * rate, streams=streams, deadline=deadline)
     hosts = (*Settings().hosts, *(name.lower() for name in allow_host or ()))
     settings = Settings(limits, hosts, tuple(allow_origin or ()))

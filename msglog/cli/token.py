@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from msglog.cli.app import Command, app, fail
-from msglog.cli.opening import chosen
+from msglog.cli.opening import chosen, is_remote
 from msglog.cli.options import AsJson, StoreFile, WholeStore
-from msglog.cli.output import show_json, tell
+from msglog.cli.output import say, show_json, tell
 from msglog.cli.visible import exact_line
 
 if TYPE_CHECKING:
@@ -45,7 +46,10 @@ def create(
     for given in right or ():
         if given not in RIGHTS:
             raise typer.BadParameter(f"{given!r} is no right; there are {', '.join(RIGHTS)}")
-    token, text = _file(chosen(store, whole_store)).create(name, rights, prefix)
+    path = chosen(store, whole_store)
+    token, text = _file(path).create(name, rights, prefix)
+    if not os.path.exists(path):
+        say(f"{path}: there is no store yet; the token holds for the one that is made there")
     if as_json:
         show_json({"id": token.id, "token": text, "rights": list(token.rights), "prefix": prefix})
     else:
@@ -66,6 +70,8 @@ def list_(whole_store: WholeStore = None, *, store: StoreFile = None, as_json: A
     for token in known:
         where = f"logs that begin with {token.prefix!r}" if token.prefix else "all logs"
         tell(exact_line(f"{token.id}  {token.created_at}  {', '.join(token.rights)}  {where}  {token.name}"))
+    if not known:
+        say("no tokens; whoever is on this machine may do everything")
 
 
 @tokens.command("revoke", cls=Command, epilog="msglog token revoke 5f0c1a9e")
@@ -87,8 +93,8 @@ def revoke(
 
 def _file(store: str) -> TokenFile:
     """The tokens of a store, which need not be there yet: a service on an open address begins with them."""
-    import os
-
+    if is_remote(store):
+        raise typer.BadParameter("tokens lie beside the file of a store: name the file, on the machine that serves it")
     from msglog.server.tokens import TokenFile, tokens_path
 
     return TokenFile(tokens_path(os.path.realpath(store)))

@@ -130,7 +130,9 @@ def _pieces(log: MessageLog, messages: list[StoredMessage], kind: Format) -> Ite
     "msglog import sessions.sqlite --format openai-agents --prefix old/",
 )
 def import_(
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="The file to read; it is never changed.")],
+    source: Annotated[
+        str | None, typer.Argument(metavar="SOURCE", help="The file to read; it is never changed.", show_default=False)
+    ] = None,
     whole_store: WholeStore = None,
     *,
     form: Annotated[
@@ -156,6 +158,8 @@ def import_(
         return
     if form is not None and form not in known:
         raise typer.BadParameter(f"--format is one of {', '.join(known)}")
+    if source is None:
+        raise typer.BadParameter("name the SOURCE, the file to read")
     os.stat(source)  # nothing is made where there is nothing to read
     if form is None:
         form = "bundle" if _is_bundle(source) else format_of(source)

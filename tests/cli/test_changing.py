@@ -156,8 +156,11 @@ def test_a_file_is_not_written_to_a_terminal(terminal: Callable[..., str], story
 
 
 def test_the_formats_can_be_listed(run: Run) -> None:
-    names = [json.loads(line)["format"] for line in run("import", "x", "--format", "?", "--json").out.splitlines()]
-    assert {"bundle", "openai"} <= set(names)
+    for source in ([], ["x"]):
+        listed = run("import", *source, "--format", "?", "--json").out.splitlines()
+        assert {"bundle", "openai"} <= {json.loads(line)["format"] for line in listed}
+    unnamed = run("import")
+    assert (unnamed.code, "SOURCE" in unnamed.err) == (2, True)
     assert run("import", "x", "--format", "nonsense").code == 2
 
 
