@@ -29,7 +29,7 @@ from msglog.errors import (
 from msglog.storage import forks, wal
 from msglog.storage.bell import Bell
 from msglog.storage.engine import Connection, Driver, DriverError, dismiss, explained
-from msglog.storage.migrate import prepare
+from msglog.storage.migrate import patiently, prepare
 from msglog.storage.writer import BUSY, Writer
 
 T = TypeVar("T")
@@ -41,7 +41,9 @@ IDLE_READERS = 4
 class StoreFile:
     """One file, shared by all stores of the process that open it."""
 
-    def __init__(self, path: str, driver: Driver, identity: tuple[int, int], *, read_only: bool) -> None:
+    def __init__(
+        self, path: str, driver: Driver, identity: tuple[int, int], *, read_only: bool, patience: float
+    ) -> None:
         self.path = path
         self.driver = driver
         self.identity = identity
@@ -54,9 +56,10 @@ class StoreFile:
         # Held open, so that no other file can come to have this identity meanwhile; and it has read, so that no
         # other connection of ours is the last to close, which would bring the log into the file and remove it.
         self._pin = driver.connect(path, read_only=True)
-        try:
-            self._pin.execute("SELECT count(*) FROM sqlite_master")
-        except DriverError:
+        try:  # another process that closes the file just now has it locked for a moment
+            deadline = time.monotonic() + patience
+            patiently(lambda: self._pin.execute("SELECT count(*) FROM sqlite_master"), path, patience, deadline)
+        except BaseException:
             dismiss(self._pin)
             raise
         self._readers: list[Connection] = []
@@ -271,7 +274,7 @@ def acquire(path: str, driver: Driver, *, read_only: bool, create: bool, patienc
     with _registry:
         file = _shared(identity, path, driver)
         if file is None:
-            file = _files[identity] = _opened(path, driver, identity, read_only=read_only)
+            file = _files[identity] = _opened(path, driver, identity, read_only=read_only, patience=patience)
             file.writer.full = full
             if not getattr(driver, "is_standard", False):
                 _guard_against_second_library()
@@ -284,9 +287,9 @@ def acquire(path: str, driver: Driver, *, read_only: bool, create: bool, patienc
         return lease
 
 
-def _opened(path: str, driver: Driver, identity: tuple[int, int], *, read_only: bool) -> StoreFile:
+def _opened(path: str, driver: Driver, identity: tuple[int, int], *, read_only: bool, patience: float) -> StoreFile:
     try:
-        file = StoreFile(path, driver, identity, read_only=read_only)
+        file = StoreFile(path, driver, identity, read_only=read_only, patience=patience)
     except DriverError as error:
         raise explained(error, path) from error
     if _located(path, read_only=read_only, create=False) != identity:

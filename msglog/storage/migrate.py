@@ -64,7 +64,7 @@ def _check_columns(connection: Connection, path: str) -> None:
 def prepare(connection: Connection, path: str, *, read_only: bool, patience: float) -> None:
     """Make a file current: create the schema in an empty one, migrate an older one, refuse all others."""
     deadline = time.monotonic() + patience
-    version = _patiently(lambda: version_of(connection, path), path, patience, deadline)
+    version = patiently(lambda: version_of(connection, path), path, patience, deadline)
     if version == VERSION:
         return
     if read_only:
@@ -75,12 +75,12 @@ def prepare(connection: Connection, path: str, *, read_only: bool, patience: flo
     try:
         if not turnstile.enter(deadline):
             raise StoreBusyError(path, patience)
-        _patiently(lambda: _upgrade(connection, path), path, patience, deadline)
+        patiently(lambda: _upgrade(connection, path), path, patience, deadline)
     finally:
         turnstile.close()
 
 
-def _patiently(attempt: Callable[[], T], path: str, patience: float, deadline: float) -> T:
+def patiently(attempt: Callable[[], T], path: str, patience: float, deadline: float) -> T:
     """Try again while the file is locked, until the deadline."""
     while True:
         try:
