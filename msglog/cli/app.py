@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dis import opmap
 from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
@@ -117,9 +118,25 @@ def _ending() -> Iterator[None]:
         from msglog.cli.advice import explained
 
         fail(explained(error))
+    except (ValueError, TypeError) as error:
+        if not _is_refusal(error):
+            raise
+        fail(str(error), USAGE)
     except OSError as error:
         where = f"{error.filename}: " if isinstance(error.filename, str) else ""
         fail(f"{where}{error.strerror or error}")
+
+
+def _is_refusal(error: Exception) -> bool:
+    """Whether the library refused an argument: it raised the error itself, by a `raise`. Any other one is a bug."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return False
+    package, _, module = str(trace.tb_frame.f_globals.get("__name__")).partition(".")
+    raised = trace.tb_frame.f_code.co_code[trace.tb_lasti] == opmap["RAISE_VARARGS"]
+    return raised and package == "msglog" and not module.startswith("cli.")
 
 
 def fail(message: str, code: int = FAILED) -> NoReturn:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
 from msglog.cli.completion import log_names
+
+RoleName: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
+"""The library's roles, said again: help does not wait for the library."""
 
 StoreFile = Annotated[
     str | None,

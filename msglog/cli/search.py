@@ -11,7 +11,7 @@ import typer
 from msglog.cli.app import command, no
 from msglog.cli.messages import json_line
 from msglog.cli.opening import chosen, searching
-from msglog.cli.options import AsJson, OneLog, StoreFile
+from msglog.cli.options import AsJson, OneLog, RoleName, StoreFile
 from msglog.cli.output import say, show, show_json
 from msglog.cli.visible import exact_line
 
@@ -37,7 +37,7 @@ def search(
     branch: Annotated[
         str | None, typer.Option("--branch", "-b", metavar="NAME", help="Only what this branch of --log shows now.")
     ] = None,
-    role: Annotated[str | None, typer.Option("--role", metavar="ROLE", help="Said by this role.")] = None,
+    role: Annotated[RoleName | None, typer.Option("--role", metavar="ROLE", help="Said by this role.")] = None,
     since: Annotated[
         str | None,
         typer.Option("--since", metavar="TIME", help="From then on: a date, a time, or 90m, 12h, 7d, 2w ago."),

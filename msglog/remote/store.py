@@ -8,9 +8,12 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Se
 from contextlib import aclosing
 from datetime import datetime
 from typing import Any, ClassVar, NoReturn, cast
+from urllib.parse import urlsplit
+
+import httpx
 
 from msglog.checks import checked_count, checked_name
-from msglog.errors import OnlyLocalError, SqlError
+from msglog.errors import CannotOpenError, OnlyLocalError, SqlError
 from msglog.log import MessageLog, OnAppend
 from msglog.raw import MISSING, PAGE, Missing
 from msglog.remote.afar import Afar
@@ -191,6 +194,12 @@ class RemoteStore(Store):
 def opened(url: str, options: Options, token: str | None, *, blocking: bool) -> RemoteStore:
     """Reach a server and make its store. Blocks. `UnreachableError` where it does not answer."""
     address = url.rstrip("/")
+    try:
+        is_address = httpx.URL(address).host != "" and urlsplit(address).port != 0
+    except (httpx.InvalidURL, ValueError):
+        is_address = False
+    if not is_address:
+        raise CannotOpenError(url, "it is no URL of a server")
     how = {"patience": options.busy_timeout, "read_only": options.read_only}
     asking = Server(address, token, BlockingTransport(address), **how)  # type: ignore[arg-type]
     try:

@@ -8,11 +8,16 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import msglog.sync
+from msglog.cli.commands import app
+from msglog.cli.options import RoleName
+from msglog.message import Role
 from tests.cli.conftest import Ran, Run, environment
 
 COMMAND = [sys.executable, "-W", "error", "-m", "msglog"]
@@ -48,6 +53,35 @@ def test_a_failure_is_one_line_on_standard_error(run: Run, story: Path, tmp_path
         assert (ran.code, ran.out, ran.err.count("\n")) == (3, "", 1), arguments
         assert ran.err.startswith("msglog: "), arguments
         assert "Traceback" not in ran.err
+
+
+def test_a_role_is_one_of_those_that_there_are(run: Run, story: Path) -> None:
+    ran = run("search", "late", "--role", "usr")
+    assert (ran.code, ran.out, "Traceback" in ran.err) == (2, "", False)
+    assert "'assistant'" in ran.err
+    assert get_args(RoleName) == get_args(Role)
+
+
+@pytest.mark.parametrize("url", ["http://[::1", "http://host:port", "http://host:99999", "http://", "http://a\nb"])
+def test_a_url_that_is_none_is_a_failure_in_one_line(run: Run, url: str) -> None:
+    ran = run("logs", "--store", url)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (3, "", 1)
+    assert ran.err.startswith("msglog: http")
+
+
+def test_what_the_library_refuses_is_a_wrong_command_line_in_one_line(
+    run: Run, story: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("msglog.cli.search._moment", lambda _: datetime(2026, 1, 1))  # noqa: DTZ001 refused for that
+    ran = run("search", "late", "--since", "7d")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == "msglog: since must have a time zone, such as datetime.UTC\n"
+
+
+def test_a_bug_is_not_taken_for_a_wrong_command_line(story: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("msglog.cli.search._moment", lambda _: int("no number"))
+    with pytest.raises(ValueError, match="no number"):
+        app(["search", "late", "--since", "7d"], prog_name="msglog")
 
 
 def test_two_different_stores_are_a_mistake(run: Run, story: Path) -> None:
