@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 from msglog.errors import InvalidNameError
+
+
+def refuse_misspelt(given: Iterable[str], options: Iterable[str], caller: str) -> None:
+    """`TypeError` where a keyword that would be taken for a field is close to an option of `caller`."""
+    for key in given:
+        for option in difflib.get_close_matches(key, options, 1, 0.82):
+            reason = f"{caller}() has no option {key!r}: {option!r} is meant?"
+            raise TypeError(f"{reason} A field of a message that is called so goes into extra={{…}}")
 
 
 def checked_name(value: object, what: str) -> str:

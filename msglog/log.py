@@ -8,12 +8,22 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, cast, overload
 
-from msglog.checks import checked_count, checked_name
+from msglog.checks import checked_count, checked_name, refuse_misspelt
 from msglog.codec import EMPTY, JsonValue, freeze_object
 from msglog.errors import CodecError, InvalidMessageError, PositionError, TooLargeError, UnknownEntryError
 from msglog.history import MessageHistory, Revision
 from msglog.history.patches import PatchInput
-from msglog.message import EntryInput, Message, MessageMeta, Role, StoredMessage, as_entry, as_meta, make_entry
+from msglog.message import (
+    MESSAGE_KEYS,
+    EntryInput,
+    Message,
+    MessageMeta,
+    Role,
+    StoredMessage,
+    as_entry,
+    as_meta,
+    make_entry,
+)
 from msglog.raw import MISSING, PAGE, Missing, RawLog
 from msglog.search import Hit
 from msglog.storage import reader
@@ -36,6 +46,7 @@ OnAppend: TypeAlias = Callable[[StoredMessage], "Awaitable[None] | None"]
 OnConflict: TypeAlias = Literal["raise", "rebase"]
 MetaInput: TypeAlias = "MessageMeta | Mapping[str, Any] | None"
 
+_ADD_OPTIONS = ("expected_seq", "expected_head", "id", "meta", "name", "tool_call_id", "tool_calls")
 _logger = logging.getLogger("msglog")
 
 
@@ -87,7 +98,11 @@ class MessageLog:
         expected_head: str | None = None,
         **fields: Any,
     ) -> int:
-        """Append a message given by its parts; further fields are a message's (`tool_calls`, `tool_call_id`, …)."""
+        """Append a message given by its parts; further fields are a message's (`tool_calls`, `tool_call_id`, …).
+
+        Other keywords go to its `extra`; `TypeError` for one that is nearly an option.
+        """
+        refuse_misspelt(fields.keys() - MESSAGE_KEYS, _ADD_OPTIONS, "add")
         message = Message(role=role, content=content, **fields)
         return await self.append(message, id=id, meta=meta, expected_seq=expected_seq, expected_head=expected_head)
 

@@ -41,6 +41,7 @@ Kind = Literal["turn", "summary"]
 M = TypeVar("M", bound="FrozenModel")
 
 _ROLES = frozenset(get_args(Role))
+_FOREIGN_ROLES = ("model", "ai", "human", "function")  # a tuple, since what is looked for may not be hashable
 
 
 class TextPart(TypedDict):
@@ -275,6 +276,18 @@ class Message(_WithExtra):
     tool_call_id: str | None = None
     extra: JsonObject = EMPTY
 
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_other_forms(cls, data: Any) -> Any:
+        """A provider's message would get an answer that does not say how it is stored."""
+        if isinstance(data, dict) and ("role" not in data or data["role"] in _FOREIGN_ROLES):
+            reason = "is missing" if "role" not in data else f"is {data['role']!r}, a word of a provider's"
+            reason += (
+                "; convert a provider's message with msglog.adapters, from_gemini or from_langchain_messages say, "
+            )
+            raise InvalidMessageError("role", f"{reason}or give one of {', '.join(get_args(Role))}")
+        return data
+
     @model_validator(mode="after")
     def _check_content(self) -> Self:
         content = self.content
@@ -472,6 +485,9 @@ class StoredMessage(Message):
         """The entry, as a history holds it."""
         return make_entry(self.entry_id, self.message, self.kind, self.meta, self.sources)
 
+
+MESSAGE_KEYS = frozenset(_known_keys(Message))
+"""The keys of a message that do not go to its `extra`, snake_case and camelCase."""
 
 IdMaker: TypeAlias = Callable[[], str]
 

@@ -509,7 +509,8 @@ def open(  # noqa: A001 the word that users know
     A URL, `"http://127.0.0.1:8700"`, opens the store of a server, with `token` where it asks for one. What concerns
     the file is the server's: of the options, `read_only`, `busy_timeout`, `max_message_bytes` and `before_store` count.
 
-    The file is created where it does not exist (private to its owner), and migrated where it is older.
+    The file is created where it does not exist, with the folders above it that are missing (private to their owner),
+    and migrated where it is older.
     `":memory:"` is a private temporary file.
 
     - `durability`: what an acknowledged append survives: `"full"` loss of power, `"normal"` the death of the process.

@@ -12,7 +12,7 @@ import inspect
 import os
 from collections.abc import Callable
 from types import ModuleType, TracebackType
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 from msglog import log as _log
 from msglog import raw as _raw
@@ -122,6 +122,12 @@ class Store(_Face):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         finish(self._inner.close())
+
+    async def __aenter__(self) -> NoReturn:
+        finish(self._inner.close())
+        raise TypeError("a blocking store is opened with `with msglog.sync.open(…)`; msglog.open serves `async with`")
+
+    async def __aexit__(self, *_: object) -> None: ...
 
 
 def open(  # noqa: A001 the word that users know

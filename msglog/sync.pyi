@@ -66,7 +66,10 @@ class MessageLog:
     def store(self) -> Store:
         """The store that holds the log."""
     def add(self, role: Role, content: JsonValue=..., *, id: str | None=..., meta: MetaInput=..., expected_seq: int | None=..., expected_head: str | None=..., **fields: Any) -> int:
-        """Append a message given by its parts; further fields are a message's (`tool_calls`, `tool_call_id`, …)."""
+        """Append a message given by its parts; further fields are a message's (`tool_calls`, `tool_call_id`, …).
+
+            Other keywords go to its `extra`; `TypeError` for one that is nearly an option.
+            """
     def append(self, message: EntryInput, *, id: str | None=..., meta: MetaInput=..., expected_seq: int | None=..., expected_head: str | None=...) -> int:
         """Append a message and return its seq. When this returns, it is stored.
 
@@ -271,7 +274,8 @@ def open(path: str | os.PathLike[str], *, durability: Durability=..., read_only:
     A URL, `"http://127.0.0.1:8700"`, opens the store of a server, with `token` where it asks for one. What concerns
     the file is the server's: of the options, `read_only`, `busy_timeout`, `max_message_bytes` and `before_store` count.
 
-    The file is created where it does not exist (private to its owner), and migrated where it is older.
+    The file is created where it does not exist, with the folders above it that are missing (private to their owner),
+    and migrated where it is older.
     `":memory:"` is a private temporary file.
 
     - `durability`: what an acknowledged append survives: `"full"` loss of power, `"normal"` the death of the process.

@@ -138,6 +138,37 @@ async def test_a_message_over_the_limit_is_refused(path: Path) -> None:
             await log.commit((await log.history()).append(user("x" * 101)))
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("expected_sequence", "expected_seq"),
+        ("expectedSeq", "expected_seq"),
+        ("expect_head", "expected_head"),
+        ("tool_callid", "tool_call_id"),
+        ("tool_call", "tool_calls"),
+        ("metas", "meta"),
+        ("names", "name"),
+    ],
+)
+async def test_a_misspelt_option_of_add_is_refused_with_the_one_that_is_meant(
+    log: MessageLog, given: str, meant: str
+) -> None:
+    misspelt: dict[str, Any] = {given: 1}
+    with pytest.raises(TypeError, match=f"no option '{given}': '{meant}'"):
+        await log.add("user", "x", **misspelt)
+    assert await log.count() == 0
+    await log.add("user", "x", extra=misspelt)
+    assert (await log.all())[0].extra == misspelt
+
+
+async def test_a_field_of_a_provider_s_message_is_no_misspelt_option(log: MessageLog) -> None:
+    await log.add("tool", "x", toolCallId="c1")
+    fields: dict[str, Any] = dict.fromkeys(("refusal", "annotations", "audio", "function_call", "metadata", "uid"), 1)
+    await log.add("assistant", "x", **fields)
+    first, second = await log.all()
+    assert (first.tool_call_id, second.extra) == ("c1", fields)
+
+
 # Retries
 
 

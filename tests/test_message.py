@@ -265,6 +265,34 @@ def test_what_else_a_provider_sent_with_a_call_is_kept() -> None:
     assert ToolCall.from_text("c", "n", "{}", type="function", raw_id=1).extra == {"type": "function", "raw_id": 1}
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"role": "model", "parts": [{"text": "card 4242"}]},
+        {"role": "ai", "content": "card 4242"},
+        {"role": "human", "content": "card 4242"},
+        {"role": "function", "name": "f", "content": "{}"},
+        {"type": "human", "data": {"content": "card 4242"}},
+        {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+        {},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("read", [as_message, as_entry, lambda data: as_entry({"message": data})])
+def test_a_provider_s_form_of_a_message_is_led_to_the_adapters(data: dict[str, Any], read: Any) -> None:
+    with pytest.raises(InvalidMessageError, match=r"msglog\.adapters") as refused:
+        read(data)
+    assert str(refused.value.path).endswith("role")
+    assert "card 4242" not in str(refused.value)
+
+
+@pytest.mark.parametrize("role", ["bot", None, 7, ["user"]])
+def test_another_role_is_refused_with_those_that_there_are(role: Any) -> None:
+    with pytest.raises(InvalidMessageError, match="'assistant'") as refused:
+        as_message({"role": role, "content": "x"})
+    assert refused.value.path == "role"
+
+
 def test_a_fault_in_a_call_is_named_with_its_path() -> None:
     data = calls("a") | {"toolCalls": [{"id": "a", "name": "n"}, {"id": "b", "name": "n", "args": {"x": [b""]}}]}
     with pytest.raises(CodecError) as refused:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -92,6 +93,15 @@ def test_on_append_hears_what_this_log_appended_and_must_be_a_plain_function(tmp
         assert heard == [1]
         with pytest.raises(TypeError):
             store.log("talk", on_append=hook)
+
+
+async def test_a_store_that_is_entered_as_an_asynchronous_one_says_so_and_is_closed(tmp_path: Path) -> None:
+    opened: Any = msglog.sync.open(tmp_path / "a.db")
+    with pytest.raises(TypeError, match=r"with msglog\.sync\.open.*msglog\.open serves `async with`"):
+        async with opened:
+            pass
+    with pytest.raises(StoreClosedError):
+        opened.logs()
 
 
 def test_a_closed_store_says_so(tmp_path: Path) -> None:
