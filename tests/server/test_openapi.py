@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import schemathesis
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     response_schema_conformance,
@@ -62,7 +62,13 @@ def test_every_answer_is_one_that_is_described(path: Path) -> None:
         for found in schema.get_all_operations():
             operation: Any = found.ok()  # type: ignore[union-attr]
 
-            @settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+            @settings(
+                max_examples=6,
+                deadline=None,
+                derandomize=True,
+                phases=[Phase.explicit, Phase.generate],
+                suppress_health_check=list(HealthCheck),
+            )
             @given(case=operation.as_strategy())
             def answers(case: Any) -> None:
                 if case.path_parameters.get("log") and len(case.path_parameters["log"]) % 2:
