@@ -48,9 +48,7 @@ class Job:
         except asyncio.CancelledError:
             queue.withdraw(self)
             raise
-        if self.error is not None:
-            raise self.error
-        return self.result
+        return self._answer()
 
     def outcome_blocking(self, queue: Queue) -> Any:
         """Queue the request and wait for it in a thread."""
@@ -62,6 +60,9 @@ class Job:
         except BaseException:
             queue.withdraw(self)
             raise
+        return self._answer()
+
+    def _answer(self) -> Any:
         if self.error is not None:
             raise self.error
         return self.result

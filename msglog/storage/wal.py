@@ -14,8 +14,10 @@ _PIECE = 2**20
 def checkpoint(connection: Connection, mode: str, wait: float) -> Checkpointed:
     """A checkpoint, which waits so many seconds for readers. Raises `DriverError`."""
     connection.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}")
-    busy, frames, moved = connection.execute(f"PRAGMA wal_checkpoint({mode})")[0]
-    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        busy, frames, moved = connection.execute(f"PRAGMA wal_checkpoint({mode})")[0]
+    finally:
+        connection.execute("PRAGMA busy_timeout = 0")
     return Checkpointed(not busy and frames == moved, max(0, frames), max(0, moved))
 
 
