@@ -270,7 +270,7 @@ def acquire(path: str, driver: Driver, *, read_only: bool, create: bool, patienc
         if known is not None and known.writer.broken is not None:
             _uncertain.add(identity)
     if known is None or (known.read_only and not read_only) or identity in _uncertain:
-        _make_current(driver, path, identity, read_only=read_only, patience=patience)
+        _make_current(driver, path, identity, read_only=read_only, create=create, patience=patience)
     with _registry:
         file = _shared(identity, path, driver)
         if file is None:
@@ -305,13 +305,15 @@ def _shared(identity: tuple[int, int], path: str, driver: Driver) -> StoreFile |
     return file
 
 
-def _make_current(driver: Driver, path: str, identity: tuple[int, int], *, read_only: bool, patience: float) -> None:
+def _make_current(
+    driver: Driver, path: str, identity: tuple[int, int], *, read_only: bool, create: bool, patience: float
+) -> None:
     try:
         connection = driver.connect(path, read_only=read_only)
     except DriverError as error:
         raise explained(error, path) from error
     try:
-        prepare(connection, path, read_only=read_only, patience=patience)
+        prepare(connection, path, read_only=read_only, create=create, patience=patience)
         if not read_only:
             _switch_to_wal(connection, path, patience)
             if identity in _uncertain:

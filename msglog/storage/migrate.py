@@ -61,15 +61,15 @@ def _check_columns(connection: Connection, path: str) -> None:
                 raise NotAStoreError(path, f"it lacks the column {table}.{column}")
 
 
-def prepare(connection: Connection, path: str, *, read_only: bool, patience: float) -> None:
-    """Make a file current: create the schema in an empty one, migrate an older one, refuse all others."""
+def prepare(connection: Connection, path: str, *, read_only: bool, create: bool, patience: float) -> None:
+    """Make a file current: migrate an older one, create the schema in an empty one if asked to, refuse all others."""
     deadline = time.monotonic() + patience
     version = patiently(lambda: version_of(connection, path), path, patience, deadline)
     if version == VERSION:
         return
-    if read_only:
-        if version is None:
-            raise NotAStoreError(path, "it is empty")
+    if version is None and (read_only or not create):
+        raise NotAStoreError(path, "it is empty")
+    if version is not None and read_only:
         raise OlderStoreError(path, version, VERSION)
     turnstile = Turnstile(path)
     try:

@@ -199,6 +199,13 @@ async def test_an_empty_file_becomes_a_store(path: Path) -> None:
         assert await store.log("talk").count() == 2
 
 
+async def test_an_empty_file_is_no_store_to_one_who_makes_none(path: Path) -> None:
+    empty(path)
+    with pytest.raises(NotAStoreError, match="it is empty"):
+        await msglog.open(path, create=False)
+    assert contents(path) == {path.name: EMPTY}
+
+
 async def test_an_empty_file_is_no_store_to_one_who_only_reads(path: Path) -> None:
     empty(path)
     with pytest.raises(NotAStoreError, match="it is empty"):
