@@ -81,7 +81,7 @@ def test_every_error_has_an_example_here() -> None:
     assert {type(error) for error, _ in EXAMPLES} == set(_classes())
 
 
-def test_every_error_is_defined_in_one_place() -> None:
+def test_every_error_is_called_by_the_place_that_it_is_imported_from() -> None:
     assert {cls.__module__ for cls in _classes()} == {"msglog.errors"}
 
 
