@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
-from msglog.errors import InvalidNameError
+from pydantic import BaseModel
+
+from msglog.errors import InvalidMessageError, InvalidNameError
+
+T = TypeVar("T")
 
 
 def refuse_misspelt(given: Iterable[str], options: Iterable[str], caller: str) -> None:
@@ -14,6 +19,13 @@ def refuse_misspelt(given: Iterable[str], options: Iterable[str], caller: str) -
         for option in difflib.get_close_matches(key, options, 1, 0.82):
             reason = f"{caller}() has no option {key!r}: {option!r} is meant?"
             raise TypeError(f"{reason} A field of a message that is called so goes into extra={{…}}")
+
+
+def checked_list(value: Iterable[T], what: str = "messages") -> Iterable[T]:
+    """`value`, many of something; `InvalidMessageError` where it is one alone or a text, whose parts are none."""
+    if isinstance(value, (Mapping, str, bytes, bytearray, BaseModel)) or not isinstance(value, Iterable):
+        raise InvalidMessageError("", f"expected a list of {what}, not {type(value).__name__}")
+    return value
 
 
 def checked_name(value: object, what: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, cast, overload
 
-from msglog.checks import checked_count, checked_name, refuse_misspelt
+from msglog.checks import checked_count, checked_list, checked_name, refuse_misspelt
 from msglog.codec import EMPTY, JsonValue, freeze_object
 from msglog.errors import CodecError, InvalidMessageError, PositionError, TooLargeError, UnknownEntryError
 from msglog.history import MessageHistory, Revision
@@ -136,12 +136,10 @@ class MessageLog:
 
         An empty batch appends nothing and returns the count.
         """
-        if isinstance(messages, (str, Mapping, Message)):
-            raise InvalidMessageError("", f"expected an iterable of messages, not {type(messages).__name__}")
         _check_expected(expected_seq, expected_head)
         now = now_us()
         drafts: list[Draft] = []
-        for i, message in enumerate(messages):
+        for i, message in enumerate(checked_list(messages)):
             try:
                 drafts.append(self._entry(message, None, None, now))
             except (CodecError, InvalidMessageError) as error:

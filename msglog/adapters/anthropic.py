@@ -25,6 +25,7 @@ from msglog.adapters.parts import Dialect, as_text, result_content, text_part, t
 from msglog.adapters.reading import Sent, as_object, at
 from msglog.adapters.stand_ins import BEGINNING
 from msglog.adapters.steps import Given, Report, Step, steps
+from msglog.checks import checked_list
 from msglog.codec import EMPTY
 from msglog.errors import InvalidMessageError
 from msglog.message import Message
@@ -54,11 +55,12 @@ def from_anthropic(messages: Mapping[str, Any] | Iterable[Sent]) -> list[Message
     if isinstance(messages, Mapping):
         if "messages" not in messages:
             raise InvalidMessageError("messages", "a request must have them; turns alone are given as a list")
-        turns = messages["messages"]
+        with at("messages"):
+            turns = checked_list(messages["messages"])
         if messages.get("system"):
             with at("system"):
                 found.append(_settled(Message(role="system", content=messages["system"], extra={ANTHROPIC: {}})))
-    for i, turn in enumerate(turns):
+    for i, turn in enumerate(checked_list(turns)):
         with at(f"[{i}]"):
             found += _messages(as_object(turn))
     return found

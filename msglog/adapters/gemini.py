@@ -18,6 +18,7 @@ from msglog.adapters.parts import translated
 from msglog.adapters.reading import Sent, as_object, as_objects, at
 from msglog.adapters.stand_ins import BEGINNING, UNSIGNED
 from msglog.adapters.steps import Given, Report, Step, steps
+from msglog.checks import checked_list
 from msglog.errors import InvalidMessageError
 from msglog.message import Message, ToolCall
 
@@ -42,12 +43,13 @@ def from_gemini(contents: Mapping[str, Any] | Iterable[Sent]) -> list[Message]:
     if isinstance(contents, Mapping):
         if "contents" not in contents:
             raise InvalidMessageError("contents", "a request must have them; contents alone are given as a list")
-        turns = contents["contents"]
+        with at("contents"):
+            turns = checked_list(contents["contents"], "contents")
         system = contents.get("systemInstruction", contents.get("system_instruction"))
         if system is not None:
             with at("systemInstruction"):
                 found.append(_system({"parts": [{"text": system}]} if isinstance(system, str) else as_object(system)))
-    for i, turn in enumerate(turns):
+    for i, turn in enumerate(checked_list(turns, "contents")):
         with at(f"[{i}]"):
             found += _messages(as_object(turn))
     return found

@@ -14,6 +14,7 @@ from msglog.adapters.pairing import closed
 from msglog.adapters.parts import Dialect, result_content, shaped, text_part, translated
 from msglog.adapters.reading import as_object, as_objects, at
 from msglog.adapters.steps import Given, Report, Step, steps
+from msglog.checks import checked_list
 from msglog.codec import EMPTY
 from msglog.errors import InvalidMessageError
 from msglog.message import Message, ToolCall
@@ -46,7 +47,7 @@ def from_langchain_messages(messages: Iterable[BaseMessage]) -> list[Message]:
     what is no message, and `CodecError` for what JSON cannot hold, an artifact say, with the path to it.
     """
     found = []
-    for i, message in enumerate(messages):
+    for i, message in enumerate(checked_list(messages)):
         with at(f"[{i}]"):
             found.append(_message(message))
     return found
@@ -65,7 +66,7 @@ def from_langchain_dicts(stored: Iterable[Mapping[str, Any]]) -> list[Message]:
     The same as `from_langchain_messages` of the objects, without LangChain's package.
     """
     found = []
-    for i, item in enumerate(stored):
+    for i, item in enumerate(checked_list(stored)):
         with at(f"[{i}]"):
             kind, data = as_object(item).get("type"), item.get("data")
             if not isinstance(kind, str) or not isinstance(data, Mapping):

@@ -15,6 +15,7 @@ from msglog.adapters.pairing import closed
 from msglog.adapters.parts import Dialect, result_content, shaped, text_part, translated
 from msglog.adapters.reading import Sent, as_object, as_objects, at
 from msglog.adapters.steps import Given, Report, Step, steps
+from msglog.checks import checked_list
 from msglog.errors import InvalidMessageError
 from msglog.message import Message, ToolCall
 
@@ -32,7 +33,7 @@ def from_openai(messages: Iterable[Sent]) -> list[Message]:
     for values that JSON cannot hold, with the path to it.
     """
     found = []
-    for i, message in enumerate(messages):
+    for i, message in enumerate(checked_list(messages)):
         with at(f"[{i}]"):
             found.append(_message(as_object(message)))
     return found

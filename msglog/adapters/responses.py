@@ -15,6 +15,7 @@ from msglog.adapters.pairing import closed
 from msglog.adapters.parts import Dialect, result_content, shaped, translated
 from msglog.adapters.reading import Sent, as_object, at
 from msglog.adapters.steps import Given, Report, Step, steps
+from msglog.checks import checked_list
 from msglog.errors import InvalidMessageError
 from msglog.message import Message, ToolCall
 
@@ -37,7 +38,7 @@ def from_openai_responses(items: Iterable[Sent]) -> list[Message]:
     under `extra["openai_responses"]`. Raises `InvalidMessageError` and `CodecError` with the path to the fault.
     """
     reader = ItemReader()
-    for i, item in enumerate(items):
+    for i, item in enumerate(checked_list(items, "items")):
         with at(f"[{i}]"):
             reader.read(as_object(item))
     reader.flush()

@@ -10,6 +10,7 @@ from msglog.adapters.blocks import unfolded
 from msglog.adapters.names import Renaming
 from msglog.adapters.origin import came_from, foreign, own
 from msglog.adapters.report import Repair, What
+from msglog.checks import checked_list
 from msglog.message import Entry, Message, ToolCall, as_message
 
 Given: TypeAlias = Message | Entry | Mapping[str, Any]
@@ -94,7 +95,7 @@ class Step:
 def steps(messages: Iterable[Given], provider: str, report: Report) -> list[Step]:
     """The messages as steps to `provider`; what only another provider understands is reported as left out."""
     found: list[Step] = []
-    for index, given in enumerate(messages):
+    for index, given in enumerate(checked_list(messages)):
         message = given.message if isinstance(given, Entry) else as_message(given)
         entry_id = given.id if isinstance(given, Entry) else getattr(given, "entry_id", None)
         for one in [message] if came_from(message.extra, provider) else unfolded(message):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msglog.budget.forms import AnyMessage, spoken
+from msglog.checks import checked_list
 from msglog.codec import encode
 
 MEDIA_TOKENS = 1500
@@ -30,7 +31,7 @@ def estimate_tokens(messages: Iterable[AnyMessage], *, media: int | None = None)
     its size, and other parts count without the `data:` URLs and base64 in them.
     """
     characters = tokens = 0
-    for value in messages:
+    for value in checked_list(messages):
         for message in spoken(value):
             content = message.content
             if media is not None and isinstance(content, list):

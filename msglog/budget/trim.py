@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, TypeVar
 
 from msglog.budget.forms import is_kept, spoken
 from msglog.budget.tokens import MEDIA_TOKENS, estimate_tokens
+from msglog.checks import checked_list
 from msglog.errors import BudgetTooSmall
 from msglog.history.pairs import exchanges
 from msglog.message import Message, make_entry
@@ -52,7 +53,7 @@ def trim(
         raise ValueError(f"keep_recent must not be negative, but is {keep_recent}")
     if measure is not None and measure_list is not None:
         raise ValueError("measure and measure_list exclude each other")
-    items = list(messages)
+    items = list(checked_list(messages))
     turns = [spoken(item) for item in items]
     required, optional = _sorted_out(_units(turns), _needed(items, turns, keep_recent))
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator
 
+from msglog.checks import checked_list
 from msglog.errors import CodecError, InvalidMessageError
 from msglog.ids import new_id
 from msglog.message import Entry, EntryInput, FrozenModel, IdMaker, as_entry, string_keys
@@ -14,11 +15,9 @@ from msglog.message import Entry, EntryInput, FrozenModel, IdMaker, as_entry, st
 Ids = Annotated[tuple[str, ...], BeforeValidator(lambda v: tuple(v) if isinstance(v, list) else v)]
 
 
-def _entries(value: object, *, new: IdMaker = new_id) -> tuple[Entry, ...]:
-    if isinstance(value, (Mapping, str)) or not isinstance(value, Iterable):
-        raise InvalidMessageError("", "expected a list of entries")
+def _entries(value: Any, *, new: IdMaker = new_id) -> tuple[Entry, ...]:
     entries: list[Entry] = []
-    for index, item in enumerate(value):
+    for index, item in enumerate(checked_list(value, "entries")):
         try:
             entries.append(as_entry(item, new=new))
         except (CodecError, InvalidMessageError) as error:

@@ -12,6 +12,7 @@ from typing import Any
 
 from msglog.adapters import Repair, to_openai
 from msglog.adapters.media import stand_in
+from msglog.checks import checked_list
 from msglog.codec import EMPTY
 from msglog.message import Message
 from msglog.transfer.plain import json_line
@@ -28,7 +29,7 @@ def to_finetuning(
     It ends with the last message of the assistant. `tools` are definitions in OpenAI's form; without them those that
     are called are named, with the arguments that they were given. What had to be repaired is added to `report`.
     """
-    sent = [_taught(message) for message in to_openai(map(_without_kinds, messages), report=report)]
+    sent = [_taught(message) for message in to_openai(map(_without_kinds, checked_list(messages)), report=report)]
     while sent and sent[-1]["role"] != "assistant":
         sent.pop()
     if sent:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
+from msglog.checks import checked_list
 from msglog.message import Entry, Message, as_message
 
 Given: TypeAlias = "Message | Entry | Mapping[str, object]"
@@ -96,7 +97,7 @@ def rendered(make: Callable[[], Rendering], messages: Iterable[Given]) -> Iterat
     """The pieces of a rendering of messages."""
     writing = Writing(make())
     yield writing.begin()
-    for message in messages:
+    for message in checked_list(messages):
         if piece := writing.add([message]):
             yield piece
     yield writing.end()
