@@ -13,6 +13,9 @@ from msglog.storage.requests import Request
 
 T = TypeVar("T")
 
+BUNDLES = "export_bundle or import_bundle (over HTTP: GET /v1/export, POST /v1/import)"
+"""What asks a store for its file by itself; every method of a store that would is replaced."""
+
 
 class Afar:
     """An `Access` that can wait, and has no file: what reads or writes one is told so."""
@@ -44,4 +47,4 @@ class Afar:
         self._refuse()
 
     def _refuse(self) -> NoReturn:
-        raise OnlyLocalError(self._server.url, "what was called")
+        raise OnlyLocalError(self._server.url, BUNDLES)

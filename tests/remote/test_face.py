@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
 import threading
 from collections.abc import AsyncIterator, Callable
 from decimal import Decimal
@@ -34,6 +35,7 @@ from msglog.remote.transport import Outgoing, Reply
 from msglog.server.app import create_app
 from msglog.server.tokens import TokenFile
 from msglog.storage.report import Problem, Report
+from msglog.transfer import export_bundle, import_bundle
 from msglog.wire.problems import error_of, problem_of
 from msglog.wire.text import dumps, loads
 from msglog.wire.values import plain, value_of
@@ -187,6 +189,16 @@ async def test_what_takes_the_file_is_refused(url: str, tmp_path: Path) -> None:
         for call in (store.backup(tmp_path / "b.db"), store.doctor(), store.repair(), store.compact()):
             with pytest.raises(OnlyLocalError):
                 await call
+
+
+async def test_a_bundle_takes_the_file_and_the_way_over_http_is_said(url: str, tmp_path: Path, store: Store) -> None:
+    await store.log("talk").add("user", "hi")
+    await export_bundle(store, tmp_path / "bundle")
+    async with msglog.open(url) as remote:
+        for call in (export_bundle(remote, tmp_path / "b"), import_bundle(remote, tmp_path / "bundle")):
+            with pytest.raises(OnlyLocalError, match=r"_bundle .*GET /v1/export, POST /v1/import"):
+                await call
+    assert not os.path.exists(tmp_path / "b")  # noqa: ASYNC240 nothing else runs
 
 
 async def test_a_store_that_was_opened_read_only_writes_nothing(url: str) -> None:
