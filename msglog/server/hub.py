@@ -31,30 +31,33 @@ class Bell:
         self.version = 0
         self.gone = 0  # how often the log was purged
         self.followers = 0
-        self._sleepers: set[asyncio.Future[None]] = set()
+        self._sleepers: set[asyncio.Future[bool]] = set()
 
     def ring(self) -> None:
         """Wake everyone who waits."""
         self.version += 1
         sleepers, self._sleepers = self._sleepers, set()
         for sleeper in sleepers:
-            if not sleeper.done():
-                sleeper.set_result(None)
+            _wake(sleeper, rung=True)
 
     async def wait(self, version: int, seconds: float) -> bool:
         """Return once the version is another than the one given, or after so many seconds; whether it was rung."""
         if self.version != version:
             return True
-        sleeper = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        sleeper: asyncio.Future[bool] = loop.create_future()
         self._sleepers.add(sleeper)
+        timer = loop.call_later(seconds, lambda: _wake(sleeper, rung=False))
         try:
-            async with asyncio.timeout(seconds):
-                await sleeper
-        except TimeoutError:
-            return False
+            return await sleeper
         finally:
+            timer.cancel()
             self._sleepers.discard(sleeper)
-        return True
+
+
+def _wake(sleeper: asyncio.Future[bool], *, rung: bool) -> None:
+    if not sleeper.done():
+        sleeper.set_result(rung)
 
 
 class Hub:

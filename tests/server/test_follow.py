@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 import msglog
-from msglog import MessageLog, Store
+from msglog import MessageLog, Store, StoredMessage
 from msglog.server.app import create_app
 from msglog.server.settings import Limits, Settings
 from msglog.wire.text import loads
@@ -114,6 +114,54 @@ async def test_a_quiet_stream_says_that_it_is_alive(store: Store) -> None:
         heard = ""
         while heard.count(": alive") < 2:
             heard += await anext(pieces)
+
+
+async def test_a_quiet_stream_reads_nothing(store: Store, log: MessageLog, monkeypatch: pytest.MonkeyPatch) -> None:
+    await log.add("user", "a")
+    reads: list[int] = []
+    read = MessageLog.read
+
+    async def counted(self: MessageLog, after: int = 0, limit: int = 100) -> list[StoredMessage]:
+        reads.append(after)
+        return await read(self, after, limit)
+
+    monkeypatch.setattr(MessageLog, "read", counted)
+    settings = Settings(limits=Limits(heartbeat=0.01))
+    async with (
+        served(create_app(store, settings=settings)) as url,
+        client(url) as http,
+        http.stream("GET", FOLLOW) as response,
+        aclosing(events(response)) as stream,  # type: ignore[type-var]
+    ):
+        heard = [await anext(stream) for _ in range(6)]
+    assert [heard[1]["id"], *heard[2:]] == ["1", *[{"": "alive"}] * 4]
+    assert reads == [0]
+
+
+async def test_a_follower_that_is_woken_never_shares_a_read_that_began_before(
+    http: httpx.AsyncClient, log: MessageLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await log.add("user", "a")
+    after = {"after": 1}
+    async with http.stream("GET", FOLLOW, params=after) as woken, aclosing(events(woken)) as stream:  # type: ignore[type-var]
+        await anext(stream)
+        began, release = asyncio.Event(), asyncio.Event()
+        read = MessageLog.read
+
+        async def held_up(self: MessageLog, after: int = 0, limit: int = 100) -> list[StoredMessage]:
+            found = await read(self, after, limit)
+            if not began.is_set():
+                began.set()
+                await release.wait()
+            return found
+
+        monkeypatch.setattr(MessageLog, "read", held_up)
+        async with http.stream("GET", FOLLOW, params=after) as late, aclosing(events(late)) as other:  # type: ignore[type-var]
+            await began.wait()
+            await log.add("user", "b")
+            assert (await anext(stream))["id"] == "2"
+            release.set()
+            assert [(await anext(other)).get("id") for _ in range(2)] == [None, "2"]
 
 
 async def test_a_follower_is_told_that_its_log_was_purged(http: httpx.AsyncClient, log: MessageLog) -> None:

@@ -87,12 +87,12 @@ async def follow_log(
         await log.count()  # of a branch that is not there, this tells
     read = log.raw.read if whole else log.read
 
-    async def page(at: int) -> Page:
+    async def page(at: int, version: int) -> Page:
         async def work() -> Page:
             found = _page(await read(at, PAGE), lambda message: message.seq, exact=exact)
             return replace(found, origin=await _origin(log))
 
-        return await here.hub.share((log.name, None if whole else log.branch, at, exact), work)
+        return await here.hub.share((log.name, None if whole else log.branch, at, version, exact), work)
 
     return EventStream(here, caller, log.name, lambda bell: _steps(here, bell, page, start))
 
@@ -104,17 +104,22 @@ async def follow_store(
     """Every message of every log after a number `n`, in commit order, as server-sent events whose `id` is `n`."""
     start, exact = _start(last_event_id, after), wants_exact(request)
 
-    async def page(at: int) -> Page:
+    async def page(at: int, version: int) -> Page:
         async def work() -> Page:
             return _page(await store.read(at, PAGE), lambda logged: logged.n, exact=exact)
 
-        return await here.hub.share((EVERY_LOG, at, exact), work)
+        return await here.hub.share((EVERY_LOG, at, version, exact), work)
 
     return EventStream(here, caller, EVERY_LOG, lambda bell: _steps(here, bell, page, start))
 
 
-async def _steps(here: Service, bell: Bell, page: Callable[[int], Awaitable[Page]], at: int) -> AsyncIterator[Step]:
-    """What a follower is sent, step by step: it is at the end when a step has nothing to send."""
+async def _steps(
+    here: Service, bell: Bell, page: Callable[[int, int], Awaitable[Page]], at: int
+) -> AsyncIterator[Step]:
+    """What a follower is sent, step by step: it is at the end when a step has nothing to send.
+
+    A page is asked for by the bell's version too, since one that was begun before the bell rang may lack what rang it.
+    """
     heartbeat = here.settings.limits.heartbeat
     purges, origin = bell.gone, None
     yield Step(b"retry: 1000\n\n")
@@ -124,7 +129,7 @@ async def _steps(here: Service, bell: Bell, page: Callable[[int], Awaitable[Page
             yield Step(_said("gone", "the log was purged"), last=True)
         if here.hub.stopping:
             yield Step(_said("end", "the service stops; connect again with the last id"), last=True)
-        found = await page(at)
+        found = await page(at, version)
         if at and origin not in {None, found.origin}:
             yield Step(_said("gone", "the log was purged"), last=True)
         origin = found.origin
@@ -132,8 +137,8 @@ async def _steps(here: Service, bell: Bell, page: Callable[[int], Awaitable[Page
             at = found.end
             here.metrics.sent.inc(found.count)
             yield Step(found.chunk)
-        if found.count < PAGE and not await bell.wait(version, heartbeat):
-            yield Step(b": alive\n\n")
+        while found.count < PAGE and not await bell.wait(version, heartbeat):
+            yield Step(b": alive\n\n")  # nothing was committed: there is nothing to read
 
 
 def _said(event: str, reason: str) -> bytes:
