@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, BinaryIO, Literal, TypeAlias, cast
 
 import typer
 
@@ -19,9 +19,9 @@ from msglog.cli.visible import exact_line
 from msglog.cli.words import many
 
 if TYPE_CHECKING:
-    from msglog.message import StoredMessage
-    from msglog.sync import MessageLog, Store
+    from msglog.sync import Store
     from msglog.transfer import ImportReport
+    from msglog.transfer.view import ViewFormat
 
 Format: TypeAlias = Literal["bundle", "markdown", "html", "json", "finetuning"]
 
@@ -87,40 +87,26 @@ def export(
         tell(f"{target} holds {many(logs, 'log')}, {many(messages, 'message')}")
 
 
-def _views(store: Store, names: list[str], branch: str, at: str | None, kind: Format, target: str) -> int:
+def _views(store: Store, names: list[str], branch: str, at: str | None, kind: ViewFormat, target: str) -> int:
     """Write views, and count their messages."""
+    from msglog.transfer import export_view
     from msglog.transfer.streams import Sink
 
-    count = 0
     sink = Sink(target)
     try:
         with progress("exporting") as advance:
+            count = 0
             for done, name in enumerate(names, 1):
-                on = store.log(name, branch)
-                view = on.view(None if at is None else found_revision(store, name, at))
-                count += view.size
-                for piece in _pieces(on, view.messages, kind):
-                    sink.write(piece.encode("utf-8", "surrogatepass"))
-                advance(done, len(names))
+                shown = None if at is None else found_revision(store, name, at)
+                each = advance if len(names) == 1 else None
+                count += export_view(store.log(name, branch), cast("BinaryIO", sink), kind, at=shown, progress=each)
+                if each is None:
+                    advance(done, len(names))
         sink.finish()
     except BaseException as error:
         sink.abandon(error)
         raise
     return count
-
-
-def _pieces(log: MessageLog, messages: list[StoredMessage], kind: Format) -> Iterable[str]:
-    from msglog import transfer
-
-    match kind:
-        case "markdown":
-            return transfer.to_markdown(messages, title=log.describe().title or log.name)
-        case "html":
-            return transfer.to_html(messages, title=log.describe().title or log.name)
-        case "json":
-            return transfer.to_json(messages)
-        case _:
-            return transfer.to_finetuning(messages)
 
 
 @command(

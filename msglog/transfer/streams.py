@@ -74,6 +74,11 @@ class Sink:
                 written = self._file.write(view)
                 view = view[len(view) if written is None else written :]
 
+    def flush(self) -> None:
+        """Let nothing wait on this side, as streams do: several exports may go into one sink."""
+        with self._lock:
+            self._file.flush()
+
     def finish(self) -> None:
         """It is whole."""
         with self._lock:

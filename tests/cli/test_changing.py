@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import msglog
 import msglog.sync
+from msglog.storage.reader import View
 from tests.cli.conftest import Run, hostile_name
 
 
@@ -149,6 +153,46 @@ def test_a_view_of_any_branch_and_revision_can_be_exported(run: Run, story: Path
     assert seqs() == [1, 7, 6]
     assert seqs("--branch", "what-if") == [1, 2, 3, 4, 5, 6, 8]
     assert seqs("--at", "2") == [1, 2]
+
+
+def test_a_view_is_exported_page_by_page(
+    run: Run, story: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with msglog.sync.open(story) as store:
+        store.log("long").append_many({"role": "user", "content": f"message {n}"} for n in range(450))
+    pages: list[int] = []
+    view = msglog.MessageLog.view
+
+    async def seen(log: msglog.MessageLog, *args: Any, **options: Any) -> View:
+        page = await view(log, *args, **options)
+        pages.append(len(page.messages))
+        return page
+
+    monkeypatch.setattr(msglog.MessageLog, "view", seen)
+    assert run("export", str(tmp_path / "long.md"), "--log", "long").code == 0
+    assert (sum(pages), max(pages)) == (450, 200)
+    assert "message 449" in (tmp_path / "long.md").read_text()
+
+
+def test_a_training_file_has_a_line_for_each_log_that_teaches(run: Run, story: Path, tmp_path: Path) -> None:
+    with msglog.sync.open(story) as store:
+        store.log("silent").add("user", "Anybody there?")
+    assert run("export", str(tmp_path / "all.jsonl.gz")).out.endswith("holds 3 logs, 9 messages\n")
+    taught = [
+        json.loads(line)["messages"] for line in gzip.decompress((tmp_path / "all.jsonl.gz").read_bytes()).splitlines()
+    ]
+    assert [messages[-1]["role"] for messages in taught] == ["assistant", "assistant"]
+
+
+def test_what_is_not_there_makes_no_file(run: Run, story: Path, tmp_path: Path) -> None:
+    for options in (
+        ["--log", "nope"],
+        ["--log", "customer-123", "--branch", "nope"],
+        ["--log", "customer-123", "--at", "99"],
+    ):
+        ran = run("export", str(tmp_path / "talk.md"), *options)
+        assert (ran.code, "no " in ran.err) == (3, True), options
+    assert not (tmp_path / "talk.md").exists()
 
 
 def test_a_file_is_not_written_to_a_terminal(terminal: Callable[..., str], story: Path) -> None:
