@@ -6,6 +6,7 @@ machine's speed drifts.
 
 from __future__ import annotations
 
+import gc
 import statistics
 import sys
 import time
@@ -97,7 +98,12 @@ def _measured(group: Group, rows: Sequence[Row], rounds: int) -> list[Measured]:
     needed = {name for row in rows for name in (row.of, row.to) if name is not None}
     subjects = {name: subject for name, subject in group.subjects.items() if name in needed}
     print(f"  {', '.join(subjects)} …", file=sys.stderr, flush=True)
-    taken = [_round(subjects, group.turns) for _ in range(rounds)]
+    gc.collect()
+    gc.freeze()  # what earlier groups left alive: the collector would walk through it in the middle of this one
+    try:
+        taken = [_round(subjects, group.turns) for _ in range(rounds)]
+    finally:
+        gc.unfreeze()
     return [_row(row, taken) for row in rows]
 
 
