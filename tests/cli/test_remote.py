@@ -61,6 +61,13 @@ async def test_an_import_into_the_store_of_a_server_takes_the_token(url: str, st
     assert [message.content for message in await store.log(info.name).all()] == ["hi", "hello"]
 
 
+async def test_a_view_of_a_log_on_a_server_is_exported(url: str, store: Store, tmp_path: Path) -> None:
+    await store.log("talk").add("user", "hi")
+    talk = tmp_path / "talk.md"
+    assert await ran("export", str(talk), "-s", url) == Ran(0, f"{talk} holds 1 log, 1 message\n", "")
+    assert "> hi\n" in talk.read_text()
+
+
 async def test_a_dry_run_looks_at_the_store_of_the_server(url: str, store: Store, talk: Path) -> None:
     first = json.loads((await ran("import", str(talk), "-s", url, "--dry-run", "--json")).out)
     assert (first["entriesNew"], first["entriesKnown"], await store.logs()) == (2, 0, [])
