@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from msglog.history import MessageHistory, Revision
     from msglog.log import MessageLog
     from msglog.message import Entry, Message, MessageMeta, StoredMessage, ToolCall
-    from msglog.store import Store, open  # noqa: A004 the word that users know
+    from msglog.opening import open  # noqa: A004 the word that users know
+    from msglog.store import Store
 
 __all__ = [
     "ConflictError",
@@ -41,7 +42,7 @@ _HOMES = {
     "Store": "msglog.store",
     "StoredMessage": "msglog.message",
     "ToolCall": "msglog.message",
-    "open": "msglog.store",
+    "open": "msglog.opening",
 }
 
 

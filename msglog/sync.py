@@ -15,8 +15,10 @@ from types import ModuleType, TracebackType
 from typing import Any, NoReturn, Self
 
 from msglog import log as _log
+from msglog import opening as _opening
 from msglog import raw as _raw
 from msglog import store as _store
+from msglog.options import BUSY_TIMEOUT, MAX_MESSAGE_BYTES, POLL_INTERVAL, BeforeStore, Durability, Options
 from msglog.storage.access import BlockingAccess, finish, finish_each
 from msglog.storage.engine import Driver
 
@@ -133,21 +135,19 @@ class Store(_Face):
 def open(  # noqa: A001 the word that users know
     path: str | os.PathLike[str],
     *,
-    durability: _store.Durability = "full",
+    durability: Durability = "full",
     read_only: bool = False,
     create: bool = True,
-    busy_timeout: float = _store.BUSY_TIMEOUT,
-    max_message_bytes: int = _store.MAX_MESSAGE_BYTES,
-    before_store: _store.BeforeStore | None = None,
-    poll_interval: float = _store.POLL_INTERVAL,
+    busy_timeout: float = BUSY_TIMEOUT,
+    max_message_bytes: int = MAX_MESSAGE_BYTES,
+    before_store: BeforeStore | None = None,
+    poll_interval: float = POLL_INTERVAL,
     driver: Driver | ModuleType | None = None,
     token: str | None = None,
 ) -> Store:
     """Open a store: `with msglog.sync.open("agent.db") as store`. The options are those of `msglog.open`."""
-    options = _store.Options(
-        durability, read_only, create, busy_timeout, max_message_bytes, before_store, poll_interval
-    )
-    return Store.around(_store.opened(path, driver, options, BlockingAccess, token))
+    options = Options(durability, read_only, create, busy_timeout, max_message_bytes, before_store, poll_interval)
+    return Store.around(_opening.opened(path, driver, options, BlockingAccess, token))
 
 
 __all__ = ["MessageLog", "RawLog", "Store", "open"]

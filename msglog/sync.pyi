@@ -1,4 +1,4 @@
-# Written by scripts/sync_stub from log.py, raw.py and store.py: change those, then run it again.
+# Written by scripts/sync_stub from log.py, raw.py, store.py and opening.py: change those, then run it again.
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -13,6 +13,7 @@ from msglog.history import MessageHistory, Revision
 from msglog.history.patches import PatchInput
 from msglog.log import MetaInput, OnAppend, OnConflict
 from msglog.message import EntryInput, Message, Role, StoredMessage
+from msglog.options import BeforeStore, Durability
 from msglog.raw import Missing
 from msglog.storage.catalog import LogInfo, LogOrder
 from msglog.search import Hit
@@ -22,7 +23,7 @@ from msglog.storage.reader import Branch, View
 from msglog.storage.repair import RepairReport
 from msglog.storage.report import Report
 from msglog.storage.requests import PurgeReceipt, RedactReceipt
-from msglog.store import BeforeStore, CompactReport, Durability, LoggedMessage, StoreStats
+from msglog.store import CompactReport, LoggedMessage, StoreStats
 
 
 class RawLog:

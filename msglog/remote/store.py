@@ -14,7 +14,8 @@ import httpx
 
 from msglog.checks import checked_count, checked_name
 from msglog.errors import CannotOpenError, OnlyLocalError, SqlError
-from msglog.log import MessageLog, OnAppend
+from msglog.log import MessageLog
+from msglog.options import Options
 from msglog.raw import MISSING, PAGE, Missing
 from msglog.remote.afar import Afar
 from msglog.remote.log import SERVER_PAGE, RemoteLog
@@ -27,7 +28,7 @@ from msglog.storage.catalog import LogInfo, LogOrder
 from msglog.storage.report import Report
 from msglog.storage.requests import PurgeReceipt
 from msglog.storage.search import checked_search
-from msglog.store import LoggedMessage, Options, Store, StoreStats
+from msglog.store import LoggedMessage, Store, StoreStats
 from msglog.wire.cells import cell_json, cell_of
 from msglog.wire.text import loads, segment
 from msglog.wire.values import value_of
@@ -49,18 +50,11 @@ class RemoteStore(Store):
         """The URL of the server."""
         return self.server.url
 
-    def log(self, name: str = "default", branch: str = "main", *, on_append: OnAppend | None = None) -> MessageLog:
-        """The log of this name, on a branch."""
-        return RemoteLog(self, name, branch, on_append)
-
     async def logs(
         self, *, prefix: str = "", tag: str | None = None, order: LogOrder = "activity", sizes: bool = False
     ) -> list[LogInfo]:
         """The logs that the token may read. See `Store.logs`."""
-        if not isinstance(prefix, str):
-            raise TypeError(f"a prefix must be a str, not {type(prefix).__name__}")
-        if order not in catalog.ORDERS:
-            raise ValueError(f"order must be one of {', '.join(catalog.ORDERS)}, not {order!r}")
+        catalog.check_listing(prefix, order)
         query = {"prefix": prefix or None, "tag": tag, "order": order, "sizes": sizes}
         found: list[LogInfo] = []
         cursor: str | None = None

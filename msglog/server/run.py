@@ -18,7 +18,7 @@ from typing import Protocol
 
 import uvicorn
 
-import msglog.store
+import msglog
 from msglog.errors import AccessDeniedError
 from msglog.server.app import Application, create_app
 from msglog.server.settings import PORT, Settings
@@ -99,7 +99,7 @@ async def serve(
     chosen = replace(chosen, hosts=(*chosen.hosts, host.lower()))
     _allow_many_files()
     listening = _listening(host, port)
-    async with msglog.store.open(store, read_only=read_only, create=create) as opened:
+    async with msglog.open(store, read_only=read_only, create=create) as opened:
         app = create_app(opened, tokens=tokens, settings=chosen)
         config = uvicorn.Config(
             app,

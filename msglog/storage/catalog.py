@@ -48,6 +48,14 @@ _SIZE = " + ".join(
 _BYTES = f"(SELECT coalesce(sum({_SIZE}), 0) FROM entries WHERE log_id = l.id)"
 
 
+def check_listing(prefix: str, order: str) -> None:
+    """Raise where logs cannot be listed so."""
+    if not isinstance(prefix, str):
+        raise TypeError(f"a prefix must be a str, not {type(prefix).__name__}")
+    if order not in ORDERS:
+        raise ValueError(f"order must be one of {', '.join(ORDERS)}, not {order!r}")
+
+
 def logs(connection: Connection, path: str, order: LogOrder, *, sizes: bool) -> list[LogInfo]:
     """All logs in an order."""
     return [_info(row, path) for row in connection.execute(f"{_select(sizes=sizes)} ORDER BY {ORDERS[order]}")]

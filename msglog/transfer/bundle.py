@@ -9,11 +9,13 @@ from hashlib import blake2b
 from typing import TypeAlias
 
 from msglog.checks import checked_name
+from msglog.opening import opened
+from msglog.options import Options
 from msglog.storage.copies import Extent, Part, Place, extents, part_after
 from msglog.storage.hashes import SIZE
 from msglog.storage.receiving import standing
 from msglog.storage.requests import Received
-from msglog.store import Options, Store, opened
+from msglog.store import Store
 from msglog.transfer import streams
 from msglog.transfer.faces import OfStores
 from msglog.transfer.intake import Intake, Piece

@@ -89,7 +89,7 @@ class Setting:
         with msglog.sync.open(path or self.path(), durability=level, driver=self.driver) as store:
             yield store
 
-    def opening(self, path: str | None = None, level: Level = "full") -> msglog.store.Opening:
+    def opening(self, path: str | None = None, level: Level = "full") -> msglog.opening.Opening:
         """A store for tasks, to be entered."""
         return msglog.open(path or self.path(), durability=level, driver=self.driver)
 

@@ -27,8 +27,8 @@ from typing import Any, cast
 import msglog
 from msglog import Store
 from msglog.errors import CommitUncertainError, MsgLogError, StoreIOError
+from msglog.options import Durability
 from msglog.storage import writer
-from msglog.store import Durability
 from tests.cases import next_release
 from tests.faults.calls import answer, found
 from tests.faults.disk import Disk, followed_rewriting

@@ -56,7 +56,7 @@ def test_every_method_that_takes_the_file_is_replaced() -> None:
     inherited = {
         MessageLog: {"add", "append", "append_many", "edit", "follow", "lineage", "raw", "read", "revisions", "store"}
         | {"to_anthropic", "to_langchain", "to_openai"},
-        Store: {"max_message_bytes", "poll_interval", "read_only"},
+        Store: {"log", "max_message_bytes", "poll_interval", "read_only"},
     }
     for original, remote in ((MessageLog, RemoteLog), (Store, RemoteStore)):
         public = {name for name in vars(original) if not name.startswith("_")}
