@@ -27,6 +27,16 @@ def changed(
     yield from _run(" ", same)
 
 
+def shared_prefix(before: Sequence[StoredMessage], after: Sequence[StoredMessage]) -> int:
+    """How many leading messages are the same in both: what a provider's prompt cache still covers."""
+    shared = 0
+    for mine, theirs in zip(before, after, strict=False):
+        if mine.entry_id != theirs.entry_id and repr(mine.message.to_json()) != repr(theirs.message.to_json()):
+            break
+        shared += 1
+    return shared
+
+
 def _run(sign: str, messages: Sequence[StoredMessage]) -> Iterator[tuple[str, list[StoredMessage]]]:
     if messages:
         yield sign, list(messages)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
 
 from msglog import MessageHistory, MessageLog, Store
+from msglog.adapters import to_openai
+from msglog.history.difference import changed
 from msglog.history.snapshot import as_delta
 from msglog.wire.text import dumps, loads
 from tests.strategies import entry, reply, result, user
@@ -182,6 +186,26 @@ async def test_views_are_compared(http: httpx.AsyncClient, edited: MessageLog) -
         ("kept", ""),
     ]
     assert [run["count"] for run in diff["runs"]] == [3, 1, 2]
+
+
+async def test_long_views_are_compared_and_converted_beside_the_event_loop(
+    http: httpx.AsyncClient, edited: MessageLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[threading.Thread] = []
+
+    def noted(work: Callable[..., Any]) -> Callable[..., Any]:
+        def noting(*given: Any, **options: Any) -> Any:
+            threads.append(threading.current_thread())
+            return work(*given, **options)
+
+        return noting
+
+    monkeypatch.setattr("msglog.server.routes.histories.changed", noted(changed))
+    monkeypatch.setattr("msglog.adapters.to_openai", noted(to_openai))
+    assert (await http.get(f"{TALK}/diff", params={"from": await edited.head()})).status_code == 200
+    assert (await http.get(f"{TALK}/view", params={"format": "openai"})).status_code == 200
+    assert len(threads) == 2
+    assert threading.current_thread() not in threads
 
 
 async def test_usage_is_told_by_branch_model_and_day_at_any_price(http: httpx.AsyncClient, log: MessageLog) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -13,7 +14,7 @@ from msglog.budget import estimate_tokens
 from msglog.budget.tokens import MEDIA_TOKENS
 from msglog.errors import ConflictError, NotLoadedError, RequestError, UnknownLogError, UnknownRevisionError
 from msglog.history import HistoryDelta, MessageHistory, Revision
-from msglog.history.difference import changed
+from msglog.history.difference import changed, shared_prefix
 from msglog.history.snapshot import as_delta
 from msglog.log import MessageLog
 from msglog.message import StoredMessage
@@ -193,21 +194,25 @@ async def diff(
     Runs of messages that stay, go and come, in order; those that stay are only counted. Tokens are estimates.
     """
     before, after = await log.view(old), await log.view(new)
-    prefix = (await log.history(old)).stable_prefix(await log.history(new))
-    runs = [
-        {"change": _CHANGES[sign], "count": len(run), "messages": [] if sign == " " else run}
-        for sign, run in changed(before.messages, after.messages)
-    ]
-    told = {
-        "from": before.revision,
-        "to": after.revision,
-        "fromTokens": _tokens(before.messages),
-        "toTokens": _tokens(after.messages),
-        "stablePrefix": prefix,
-        "prefixTokens": _tokens(before.messages[:prefix]),
-        "runs": runs,
-    }
-    return answer(request, told)
+
+    def compared() -> Response:
+        prefix = shared_prefix(before.messages, after.messages)
+        runs = [
+            {"change": _CHANGES[sign], "count": len(run), "messages": [] if sign == " " else run}
+            for sign, run in changed(before.messages, after.messages)
+        ]
+        told = {
+            "from": before.revision,
+            "to": after.revision,
+            "fromTokens": _tokens(before.messages),
+            "toTokens": _tokens(after.messages),
+            "stablePrefix": prefix,
+            "prefixTokens": _tokens(before.messages[:prefix]),
+            "runs": runs,
+        }
+        return answer(request, told)
+
+    return await asyncio.to_thread(compared)  # which takes long where the views are long
 
 
 _CHANGES = {" ": "kept", "-": "removed", "+": "added"}

@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from msglog.budget import estimate_tokens
 from msglog.budget.tokens import MEDIA_TOKENS
+from msglog.history.difference import shared_prefix
 from msglog.log import MessageLog
 from msglog.message import StoredMessage
 from msglog.server import models
@@ -41,15 +42,6 @@ class Sized:
     def first(self, count: int) -> Sized:
         """The beginning of the view."""
         return Sized(self.messages[:count], self.totals[: count + 1])
-
-    def prefix(self, other: Sized) -> int:
-        """How many leading messages are the same in both: what a provider's prompt cache still covers."""
-        shared = 0
-        for mine, theirs in zip(self.messages, other.messages, strict=False):
-            if mine.entry_id != theirs.entry_id and repr(mine.message.to_json()) != repr(theirs.message.to_json()):
-                break
-            shared += 1
-        return shared
 
     def amount(self, count: int | None = None) -> dict[str, int]:
         """So many messages from the start, or all, and about how many tokens they are."""
@@ -93,7 +85,7 @@ async def steps(
             older = view.first(kept)
         else:
             older = await _sized(log, revision.parent)
-            kept = await asyncio.to_thread(older.prefix, view)
+            kept = await asyncio.to_thread(shared_prefix, older.messages, view.messages)
         told.append({**step, "parent": revision.parent, "kept": older.amount(kept)})
         view = older
     end = found[-1].id if len(found) == limit and found[-1].parent is not None else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
 
@@ -45,6 +46,10 @@ async def view(
     if form is None:
         return answer(request, await log.view(revision, start, limit))
     whole = await log.view(revision)
-    report: list[Repair] = []
-    made = _FORMATS[form](whole.messages, report)
-    return answer(request, {"format": form, "revision": whole.revision, "request": made, "report": report})
+
+    def adapted() -> Response:
+        report: list[Repair] = []
+        made = _FORMATS[form](whole.messages, report)
+        return answer(request, {"format": form, "revision": whole.revision, "request": made, "report": report})
+
+    return await asyncio.to_thread(adapted)  # which takes long where the view is long
