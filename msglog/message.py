@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypedDict, TypeVar, get_args
+from typing import Annotated, Any, Literal, Self, TypeAlias, TypedDict, get_args
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     PlainValidator,
-    ValidationError,
     model_validator,
 )
-from pydantic.alias_generators import to_camel
 
 from msglog.checks import checked_name
 from msglog.codec import (
@@ -33,12 +30,12 @@ from msglog.codec import (
     freeze_object,
     without_none,
 )
-from msglog.errors import CodecError, InvalidMessageError, InvalidNameError, MsgLogError
+from msglog.errors import CodecError, InvalidMessageError, InvalidNameError
 from msglog.ids import new_id
+from msglog.model import FrozenModel, ModelWithExtra, construct, known_keys, string_keys
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 Kind = Literal["turn", "summary"]
-M = TypeVar("M", bound="FrozenModel")
 
 _ROLES = frozenset(get_args(Role))
 _FOREIGN_ROLES = ("model", "ai", "human", "function")  # a tuple, since what is looked for may not be hashable
@@ -66,106 +63,7 @@ Part: TypeAlias = "TextPart | ImagePart | dict[str, Any]"
 JsonObject = Annotated[dict[str, Any], PlainValidator(freeze_object)]
 
 
-class FrozenModel(BaseModel):
-    """A frozen pydantic model whose errors are msglog's own and never show the input."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        strict=True,
-        extra="forbid",
-        hide_input_in_errors=True,
-        alias_generator=to_camel,
-        validate_by_name=True,
-        validate_by_alias=True,
-        arbitrary_types_allowed=True,
-    )
-
-    every_field: ClassVar[set[str]]
-    """The names of all fields: what `construct` says was set. One set for all instances, never changed."""
-
-    @classmethod
-    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        super().__pydantic_init_subclass__(**kwargs)
-        cls.every_field = set(cls.model_fields)
-
-    def __init__(self, /, **data: Any) -> None:
-        try:
-            super().__init__(**data)
-        except ValidationError as error:
-            raise _explained(error) from None
-
-
-_set_dict, _set_fields_set, _set_extra, _set_private = (
-    BaseModel.__dict__[slot].__set__
-    for slot in ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
-)
-
-
-def construct(model: type[M], fields: dict[str, Any]) -> M:
-    """A model from all its fields, known to be valid: what `model_construct` does, at a tenth of its time."""
-    made = model.__new__(model)
-    _set_dict(made, fields)
-    _set_fields_set(made, model.every_field)
-    _set_extra(made, None)
-    _set_private(made, None)
-    return made
-
-
-def _explained(error: ValidationError) -> MsgLogError:
-    """The first problem of a validation error, as an error that can be shown."""
-    problem = error.errors(include_url=False, include_input=False)[0]
-    path = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in problem["loc"]).lstrip(".")
-    cause = problem.get("ctx", {}).get("error")
-    if isinstance(cause, (CodecError, InvalidMessageError)):
-        return cause.under(path)
-    return cause if isinstance(cause, MsgLogError) else InvalidMessageError(path, problem["msg"])
-
-
-def _known_keys(model: type[BaseModel]) -> dict[str, str]:
-    """Every accepted key of a model, snake_case and camelCase, with the name of its field."""
-    names = {name: name for name in model.model_fields}
-    return names | {to_camel(name): name for name in names}
-
-
-class _WithExtra(FrozenModel):
-    """A model that collects the keys it does not know in its field `extra`."""
-
-    model_config = ConfigDict(json_schema_extra={"additionalProperties": True})
-
-    _keys: ClassVar[dict[str, str]]
-
-    @classmethod
-    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        super().__pydantic_init_subclass__(**kwargs)
-        cls._keys = _known_keys(cls)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _sort_keys(cls, data: Any) -> Any:
-        if not isinstance(data, dict):
-            raise InvalidMessageError("", f"expected an object, not {type(data).__name__}")
-        known = cls._keys
-        fields: dict[str, Any] = {}
-        extra: dict[str, Any] = {}
-        for key, value in data.items():
-            name = known.get(key)
-            if name is None:
-                extra[key] = value
-            elif name in fields:
-                raise InvalidMessageError(key, "given twice, in snake_case and in camelCase")
-            else:
-                fields[name] = value
-        if extra:
-            given = fields.get("extra", EMPTY)
-            if isinstance(given, dict):
-                twice = [key for key in extra if key in given]
-                if twice:
-                    raise InvalidMessageError(f"extra.{twice[0]}", "given twice, in extra and beside it")
-                fields["extra"] = {**given, **extra}
-        return fields
-
-
-class ToolCall(_WithExtra):
+class ToolCall(ModelWithExtra):
     """A call of a tool by the model.
 
     `args` is any JSON value. `raw` is the exact text of the arguments, kept where our encoder would write
@@ -250,19 +148,11 @@ def _as_tuple(value: Any) -> Any:
     return () if value is None else tuple(value) if isinstance(value, list) else value
 
 
-def string_keys(value: Mapping[Any, Any]) -> dict[str, Any]:
-    """A dict of `value`, whose keys must be strings, since they are passed on as keywords."""
-    for key in value:
-        if not isinstance(key, str):
-            raise CodecError("", f"a key of an object must be a str, not {type(key).__name__}")
-    return {str.__str__(key): item for key, item in value.items()}
-
-
 def _as_object(value: Any) -> Any:
     return string_keys(value) if isinstance(value, Mapping) else value
 
 
-class Message(_WithExtra):
+class Message(ModelWithExtra):
     """One message of a conversation.
 
     `content` is a string, a list of typed parts, or None where only tool calls speak; a `tool` message
@@ -401,7 +291,7 @@ class MessageMeta(FrozenModel):
         return without_none(data) | (self.model_extra or {})
 
 
-_META_KEYS = _known_keys(MessageMeta)
+_META_KEYS = known_keys(MessageMeta)
 
 
 def _no_message(value: object) -> InvalidMessageError:
@@ -486,7 +376,7 @@ class StoredMessage(Message):
         return make_entry(self.entry_id, self.message, self.kind, self.meta, self.sources)
 
 
-MESSAGE_KEYS = frozenset(_known_keys(Message))
+MESSAGE_KEYS = frozenset(known_keys(Message))
 """The keys of a message that do not go to its `extra`, snake_case and camelCase."""
 
 IdMaker: TypeAlias = Callable[[], str]

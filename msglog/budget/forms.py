@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from msglog.codec import EMPTY
-from msglog.message import Entry, Message, ToolCall, construct
+from msglog.message import Entry, Message, ToolCall
+from msglog.model import construct
 
 AnyMessage: TypeAlias = Any
 """A message of any form."""

@@ -10,7 +10,8 @@ from pydantic import BeforeValidator
 from msglog.checks import checked_list
 from msglog.errors import CodecError, InvalidMessageError
 from msglog.ids import new_id
-from msglog.message import Entry, EntryInput, FrozenModel, IdMaker, as_entry, string_keys
+from msglog.message import Entry, EntryInput, IdMaker, as_entry
+from msglog.model import FrozenModel, string_keys
 
 Ids = Annotated[tuple[str, ...], BeforeValidator(lambda v: tuple(v) if isinstance(v, list) else v)]
 

@@ -11,7 +11,8 @@ from msglog.codec import EMPTY, freeze_object
 from msglog.errors import InvalidHistoryError, MsgLogError
 from msglog.history.graph import Revision
 from msglog.history.operations import parse_operation
-from msglog.message import Entry, FrozenModel
+from msglog.message import Entry
+from msglog.model import FrozenModel
 
 _FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_999  # the years 1 to 9999, which a datetime holds
 

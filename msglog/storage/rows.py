@@ -18,10 +18,10 @@ from msglog.message import (
     MessageMeta,
     StoredMessage,
     ToolCall,
-    construct,
     content_text,
     make_entry,
 )
+from msglog.model import construct
 from msglog.storage.engine import Row
 
 CONTENT = ("kind", "role", "name", "text", "parts", "tool_calls", "tool_call_id", "sources", "meta", "extra")

@@ -13,7 +13,8 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 from pydantic.alias_generators import to_camel
 
 from msglog.codec import freeze
-from msglog.message import Entry, Message, MessageMeta, StoredMessage, construct
+from msglog.message import Entry, Message, MessageMeta, StoredMessage
+from msglog.model import construct
 
 T = TypeVar("T")
 
